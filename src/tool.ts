@@ -1,0 +1,493 @@
+/**
+ * The contract that tools are written against: {@link defineTool}, the context that a handler gets, and the
+ * types that the registry, the policy and the sandbox read. A leaf: it imports nothing of ours.
+ *
+ * Source: the registration metadata of the tools specification, in camelCase.
+ *
+ * @module
+ */
+
+/** What a policy says about a call. */
+export type Action = "allow" | "ask" | "deny";
+
+/** What a handler needs at run time. A tool without any runs in the host and gets `context.host`. */
+export type Access = "read" | "write" | "run" | "net";
+
+/** Drives the default activity glyph and verb. */
+export type Category =
+  | "ask"
+  | "catalog"
+  | "delegate"
+  | "exec"
+  | "handoff"
+  | "mcp"
+  | "read"
+  | "search"
+  | "todo"
+  | "write";
+
+/** The `tool_permission` key that gates a tool. Plugins may bring keys of their own; an unknown key is `ask`. */
+export type PermissionKey =
+  | "ask"
+  | "bash"
+  | "catalog"
+  | "delegate"
+  | "edit"
+  | "handoff"
+  | "list"
+  | "mcp"
+  | "read"
+  | "team"
+  | "todo"
+  | "vcs"
+  | "web"
+  | (string & Record<never, never>);
+
+/** Any value that JSON can carry. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** JSON Schema of one parameter (the part of the standard that tools use; other keywords pass through). */
+export interface ParameterSchema {
+  /** One type name, or several. */
+  readonly type?: string | readonly string[];
+  /** Shown to the model. */
+  readonly description?: string;
+  /** Allowed values. */
+  readonly enum?: readonly unknown[];
+  /** Filled in when the caller leaves the parameter out. */
+  readonly default?: unknown;
+  /** Inclusive lower bound of a number. */
+  readonly minimum?: number;
+  /** Inclusive upper bound of a number. */
+  readonly maximum?: number;
+  /** Schema of the elements of an array. */
+  readonly items?: ParameterSchema;
+  /** Schemas of an object's members. */
+  readonly properties?: { readonly [name: string]: ParameterSchema };
+  /** Names of an object's required members. */
+  readonly required?: readonly string[];
+  /** Alternatives. */
+  readonly anyOf?: readonly ParameterSchema[];
+  /** Any other keyword of JSON Schema. */
+  readonly [keyword: string]: unknown;
+}
+
+/** JSON Schema of a tool's arguments: always an object. */
+export interface ObjectSchema extends ParameterSchema {
+  readonly type: "object";
+  readonly properties: { readonly [name: string]: ParameterSchema };
+}
+
+/**
+ * A Standard Schema that carries JSON Schema (zod 4, arktype, valibot through `@valibot/to-json-schema`).
+ * Source: standardschema.dev, `StandardSchemaV1` and `StandardJSONSchemaV1`.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The standard's single property. */
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+/** Result of a Standard Schema's validation: a value, or the issues. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | {
+    readonly issues: readonly {
+      readonly message: string;
+      readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+    }[];
+  };
+
+/** TypeScript type of one JSON Schema parameter. */
+export type InferParameter<S> = S extends { enum: readonly (infer V)[] } ? V
+  : S extends { type: "string" } ? string
+  : S extends { type: "integer" | "number" } ? number
+  : S extends { type: "boolean" } ? boolean
+  : S extends { type: "array"; items: infer I } ? InferParameter<I>[]
+  : S extends { type: "array" } ? unknown[]
+  : S extends { type: "object"; properties: infer P } ? { [K in keyof P]?: InferParameter<P[K]> }
+  : S extends { type: "object" } ? Record<string, unknown>
+  : unknown;
+
+type Present<S extends ObjectSchema> =
+  | (S["required"] extends readonly (infer R)[] ? R : never)
+  | { [K in keyof S["properties"]]: S["properties"][K] extends { default: unknown } ? K : never }[
+    keyof S["properties"]
+  ];
+
+/** TypeScript type of a tool's arguments, inferred from its schema: required ones and those with a default are present. */
+export type InferArguments<S> = S extends StandardSchema<infer _I, infer O> ? O
+  : S extends ObjectSchema ?
+      & { [K in keyof S["properties"] & Present<S>]: InferParameter<S["properties"][K]> }
+      & { [K in Exclude<keyof S["properties"], Present<S>>]?: InferParameter<S["properties"][K]> }
+  : Record<string, unknown>;
+
+/** A path that a call touches, as the caller wrote it (relative ones resolve against the worktree). */
+export interface PathUse {
+  /** The path. */
+  readonly path: string;
+  /** What happens to it. `list` lists names below it; `read` reads content; `write` creates or changes it. */
+  readonly access: "list" | "read" | "write";
+}
+
+/** What a permission resolver may look at: plain data, no I/O. */
+export interface ResolverInput {
+  /** The effective configuration, nested. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The action of the tool's category, which the resolver refines. */
+  readonly base: Action;
+}
+
+/** What a resolver answers: an action, with a reason if it has one; null defers to the category's action. */
+export type ResolverAnswer = Action | { readonly action: Action; readonly reason: string } | null;
+
+/** A tool's result: text, or JSON, or text for the model with details for the person. */
+export type ToolOutput = string | Json | ToolResult;
+
+/** Text for the model and details for the person, kept apart. */
+export interface ToolResult {
+  /** Marks the type; set by {@link toolResult}. */
+  readonly kind: "tool_result";
+  /** What the model sees. A first line that begins `Error: ` marks a failure. */
+  readonly content: string;
+  /** What a user interface may show instead or beside it. */
+  readonly details?: ToolDetails;
+}
+
+/** Details of a result for user interfaces. Never sent to the model. */
+export interface ToolDetails {
+  /** Unified diff body, without the two file lines. */
+  readonly diff?: string;
+  /** Files that were written, as absolute paths. */
+  readonly wrote?: readonly string[];
+  /** Exit code of a command. */
+  readonly exitCode?: number | null;
+  /** The call failed although the text does not begin with `Error: ` (a command that exited non-zero). */
+  readonly failed?: boolean;
+  /** Anything else, for a tool's own user interface. */
+  readonly [name: string]: unknown;
+}
+
+/** Makes a result whose details go to the user interface only. */
+export function toolResult(content: string, details?: ToolDetails): ToolResult {
+  return { kind: "tool_result", content, details };
+}
+
+/** What a file is; `other` is a FIFO, socket or device, which no tool opens. */
+export type FileKind = "file" | "directory" | "symlink" | "other";
+
+/** One entry of a directory. */
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: FileKind;
+}
+
+/** What is known of a file without reading it. */
+export interface FileStatus {
+  readonly kind: FileKind;
+  /** Size in bytes. */
+  readonly size: number;
+  /** Permission bits (`0o644`); 0 where the system has none. */
+  readonly mode: number;
+  /** Last modification, milliseconds since 1970. */
+  readonly modified: number;
+  /** Number of hard links; 1 where the system does not say. */
+  readonly links: number;
+}
+
+/** How {@link Workspace.writeFile} writes. */
+export interface WriteOptions {
+  /** Append instead of replace. */
+  readonly append?: boolean;
+  /** Fail when the file exists. */
+  readonly exclusive?: boolean;
+  /** The bytes that must still be there, or the write fails: guards a read-modify-write against other writers. */
+  readonly expected?: Uint8Array;
+}
+
+/** What a write did. */
+export interface WriteReport {
+  /** Absolute canonical path that was written (a symlink's target). */
+  readonly path: string;
+  /** The file was not there before. */
+  readonly created: boolean;
+  /** The file has several hard links and was written in place, which is not atomic. */
+  readonly inPlace: boolean;
+}
+
+/**
+ * Files, seen through the guard of the sandbox: every path is canonicalised, compared with what this call may
+ * touch and checked again after it was opened. Synchronous, because a handler runs in a worker of its own.
+ * Paths may be relative to {@link Workspace.root} or absolute. All methods throw `ToolError`: kind `not_found`
+ * where there is nothing, `permission` where the guard refuses, `execution` for the rest.
+ */
+export interface Workspace {
+  /** Absolute canonical path of the worktree. */
+  readonly root: string;
+  /** Absolute canonical path (links resolved, as far as the path exists); throws where `access` is not allowed. */
+  resolve(path: string, access: "list" | "read" | "write"): string;
+  /** Follows links; null where there is nothing. */
+  status(path: string): FileStatus | null;
+  /** Names and kinds in a directory, in no particular order, links not followed. */
+  readDirectory(path: string): DirectoryEntry[];
+  /** The bytes of a regular file; `maxBytes` reads no more than that many. */
+  readFile(path: string, options?: { readonly maxBytes?: number }): Uint8Array;
+  /** Writes atomically: temporary sibling and rename, links and mode bits kept, parents made. */
+  writeFile(path: string, bytes: Uint8Array, options?: WriteOptions): WriteReport;
+  /**
+   * The rule that keeps a walk from reading this canonical path's content, or null. A walk lists such names but
+   * skips their content and says so.
+   */
+  withheld(canonicalPath: string): string | null;
+  /**
+   * Fast bulk access for walks: `directory` must come from {@link Workspace.resolve} or from an entry of kind
+   * `directory` of an earlier call below it. Links are reported, never followed.
+   */
+  walkDirectory(directory: string): DirectoryEntry[];
+  /**
+   * Fast bulk read of a regular file found by {@link Workspace.walkDirectory}: returns the bytes (a view into
+   * `buffer` when they fit), or null for a link, a special file or one that vanished.
+   */
+  walkFile(path: string, buffer: Uint8Array): Uint8Array | null;
+}
+
+/** How to start a program. */
+export interface ExecOptions {
+  /** Working directory: relative to the worktree or absolute; checked like any path. */
+  readonly cwd?: string;
+  /** Milliseconds until the whole process group is ended. */
+  readonly timeout: number;
+  /** Additions to the scrubbed environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Most bytes of output kept in memory, head and tail; the middle is counted. */
+  readonly maxBytes?: number;
+  /** Text for standard input; closed at once without it. */
+  readonly stdin?: string;
+}
+
+/** What a program did. */
+export interface ExecResult {
+  /** Exit code; null when a signal ended it. */
+  readonly code: number | null;
+  /** Name of the signal that ended it, such as `SIGKILL`. */
+  readonly signal: string | null;
+  /** Standard output and error in the order in which they were written; cleaned of invalid UTF-8 and escapes. */
+  readonly output: string;
+  /** It ran into the timeout. */
+  readonly timedOut: boolean;
+  /** Bytes of output that were counted but not kept. */
+  readonly droppedBytes: number;
+  /** Lines for the person and the model: what the shell layer has to add (a failed pipe part, a kept child). */
+  readonly notes: readonly string[];
+}
+
+/** What a handler gets beside its arguments. */
+export interface ToolContext {
+  /** The worktree's absolute canonical path. */
+  readonly worktree: string;
+  /** The configuration keys that the tool declared in `configKeys`, by their dotted names. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Aborted when the call is cancelled. */
+  readonly signal: AbortSignal;
+  /** Files, through the guard. */
+  readonly workspace: Workspace;
+  /** Starts a program directly, without a shell. Needs `access: ["run"]`. */
+  exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  /** Runs a command line: the user's shell, or the checked tree where an allowlist is in force. Needs `access: ["run"]`. */
+  shell(command: string, options: ExecOptions): Promise<ExecResult>;
+  /** Runs the tool's `part` on each input, spread over the workers that this call may use; results in order. */
+  fanout(inputs: readonly unknown[]): Promise<unknown[]>;
+  /** Shows progress of a long call. Text is for the person; the model does not see it. */
+  progress(text: string): void;
+  /** The narrow port to the engine; only for tools without `access`. */
+  readonly host?: HostPort;
+  /** Contexts that a library user passed to `executeWith`, by name. */
+  readonly extras?: Readonly<Record<string, unknown>>;
+}
+
+/** The narrow port by which tools without `access` reach the engine: an operation by name, plain data in and out. */
+export interface HostPort {
+  /** Performs an operation of the engine; throws `ToolError` where this host does not offer it. */
+  call(operation: string, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+/** What the policy and the user interface know about a tool. Everything but the first three is optional. */
+export interface ToolMetadata<A> {
+  /** Canonical name: `snake_case`, as the model sees it. */
+  readonly name: string;
+  /** What it does, for the model: one or two sentences. */
+  readonly description: string;
+  /** Drives the default glyph and verb. */
+  readonly category: Category;
+  /** The `tool_permission` key that gates it. */
+  readonly permission: PermissionKey;
+  /** What the handler needs at run time. */
+  readonly access: readonly Access[];
+  /** Refines a non-deny base action from the current arguments; null defers. One that throws denies. */
+  readonly permissionFn?: (args: A, input: ResolverInput) => ResolverAnswer;
+  /** Which parameter is a file system path. */
+  readonly pathArg?: keyof A & string;
+  /**
+   * All paths that a call touches, where `pathArg` alone does not tell (a glob pattern that climbs). Pure. Default:
+   * `pathArg`'s value (or its default) with the strongest of the tool's access.
+   */
+  readonly paths?: (args: A) => readonly PathUse[];
+  /** Which parameter is a command line that the command rules (`bash_allow`) apply to. */
+  readonly commandArg?: keyof A & string;
+  /**
+   * Programs that the handler may start, as names or absolute paths; called without arguments it lists all that it
+   * may ever start with these settings. `"$shell"` stands for the user's shell.
+   */
+  readonly programs?: (args: A | null, settings: Readonly<Record<string, unknown>>) => readonly string[];
+  /** Which parameter is a URL that the web rules apply to. */
+  readonly urlArg?: keyof A & string;
+  /** Which argument appears in status and confirm labels and in activity lines. */
+  readonly keyArg?: keyof A & string;
+  /** Activity line override. */
+  readonly glyph?: string;
+  /** Activity line override. */
+  readonly verb?: string;
+  /** First line: the label; the rest: dimmed detail lines. Pure. */
+  readonly status?: (args: A) => string;
+  /** Preview of what will happen (a diff), for confirm prompts; runs on the far side with read access only. */
+  readonly preview?: (args: A, context: ToolContext) => string | Promise<string>;
+  /** The result is shown dimmed below the status line. */
+  readonly echo?: boolean;
+  /** Short label for listings. */
+  readonly short?: string;
+  /** Extra names, absorbed at call time and never advertised. A record presets arguments per alias. */
+  readonly aliases?: readonly string[] | { readonly [alias: string]: Partial<A> };
+  /** Caller-side parameter synonyms: caller's name → declared name. */
+  readonly paramAliases?: { readonly [callerName: string]: keyof A & string };
+  /** `/tool` runs it as a real turn of the loop. */
+  readonly loop?: boolean;
+  /** False: never confirm-gated, even when its category is `ask`. */
+  readonly confirm?: boolean;
+  /** Whether a result is a failure although it does not begin with `Error: `. */
+  readonly error?: (result: string) => boolean;
+  /** Whether a result is a soft note (`(empty file)`). */
+  readonly note?: (result: string) => boolean;
+  /** Refine short `query` arguments by a model call, gated by `query_refine`. */
+  readonly refine?: boolean;
+  /** Calls of one batch may run beside other such calls. Default: true when `access` has neither write nor run. */
+  readonly parallel?: boolean;
+  /** Configuration keys (dotted) whose values the handler gets in `context.config`. */
+  readonly configKeys?: readonly string[];
+  /** Milliseconds after which the worker is ended and the call fails; may depend on the arguments. Default 120,000. */
+  readonly timeout?: number | ((args: A) => number);
+  /** Where a result over the cap is cut: at the end, or in the middle (commands). Default `end`. */
+  readonly truncate?: "end" | "middle";
+  /** Names of contexts that `executeWith` must be given (library use). */
+  readonly requires?: readonly string[];
+  /** Handles one input of `context.fanout`. */
+  readonly part?: (input: any, context: ToolContext) => unknown | Promise<unknown>;
+}
+
+/** What {@link defineTool} takes. */
+export interface ToolSpec<S, A> extends ToolMetadata<A> {
+  /** JSON Schema of the arguments, or a Standard Schema that carries it. */
+  readonly parameters: S;
+  /** The handler. Throw `ToolError` for failures; what is returned goes to the model. */
+  readonly execute: (args: A, context: ToolContext) => ToolOutput | Promise<ToolOutput>;
+}
+
+/** What a provider is told of a tool. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: ObjectSchema;
+}
+
+/** A defined tool, its arguments' type erased so that a registry can hold any. */
+export interface Tool extends ToolMetadata<any> {
+  /** JSON Schema of the arguments. */
+  readonly parameters: ObjectSchema;
+  /** Validator, where the tool was defined with a Standard Schema. */
+  readonly validator?: StandardSchema;
+  /** The handler. */
+  readonly execute: (args: any, context: ToolContext) => ToolOutput | Promise<ToolOutput>;
+}
+
+/** Several related tools with shared state. */
+export interface Toolset {
+  /** The tools of the set. */
+  tools(): readonly Tool[];
+}
+
+/**
+ * Defines a tool. Argument types are inferred from `parameters`; a parameter with a `default` is optional for the
+ * caller and always present in the handler.
+ *
+ * @throws {TypeError} when the name is not `snake_case`, the schema is not an object's, or metadata names a
+ * parameter that the schema does not declare
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from "@polyglav/cli/tools";
+ *
+ * const wordCount = defineTool({
+ *   name: "word_count",
+ *   description: "Count the words of a text.",
+ *   category: "read",
+ *   permission: "read",
+ *   access: [],
+ *   parameters: {
+ *     type: "object",
+ *     properties: { text: { type: "string", description: "The text." } },
+ *     required: ["text"],
+ *   },
+ *   execute: ({ text }) => `${text.split(/\s+/).filter(Boolean).length} words`,
+ * });
+ * ```
+ */
+export function defineTool<const S extends ObjectSchema | StandardSchema>(
+  spec: ToolSpec<S, InferArguments<S>>,
+): Tool {
+  const erased = spec as unknown as ToolSpec<ObjectSchema | StandardSchema, any>;
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(erased.name)) {
+    throw new TypeError(
+      `Cannot define tool "${erased.name}": a name is lower case letters, digits and "_", at most 64, and begins with a letter`,
+    );
+  }
+  const standard = "~standard" in erased.parameters ? erased.parameters as StandardSchema : undefined;
+  const parameters = standard ? schemaOf(erased.name, standard) : erased.parameters as ObjectSchema;
+  if (parameters.type !== "object" || typeof parameters.properties !== "object") {
+    throw new TypeError(`Cannot define tool "${erased.name}": parameters must be the schema of an object`);
+  }
+  const declared = new Set(Object.keys(parameters.properties));
+  const named = [
+    erased.pathArg,
+    erased.commandArg,
+    erased.urlArg,
+    erased.keyArg,
+    ...Object.values(erased.paramAliases ?? {}),
+  ];
+  for (const name of named) {
+    if (name !== undefined && !declared.has(name)) {
+      throw new TypeError(
+        `Cannot define tool "${erased.name}": metadata names the parameter "${name}", which the schema does not declare`,
+      );
+    }
+  }
+  return Object.freeze({ ...erased, parameters, validator: standard });
+}
+
+function schemaOf(name: string, schema: StandardSchema): ObjectSchema {
+  const source = schema["~standard"].jsonSchema;
+  if (!source) {
+    throw new TypeError(
+      `Cannot define tool "${name}": its ${schema["~standard"].vendor} schema carries no JSON Schema; ` +
+        `wrap it (valibot: toStandardJsonSchema of @valibot/to-json-schema) or pass plain JSON Schema`,
+    );
+  }
+  const { $schema: _, ...json } = source.input({ target: "draft-2020-12" });
+  return json as unknown as ObjectSchema;
+}

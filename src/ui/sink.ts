@@ -1,0 +1,74 @@
+/**
+ * What the engine tells a user interface, as one closed union of events, and what it may ask of it.
+ *
+ * @module
+ */
+import type { Tool, ToolDetails } from "../tool.ts";
+import type { Decision } from "../policy/types.ts";
+import type { TurnStatus } from "../session/turns.ts";
+import type { Usage } from "../provider/provider.ts";
+
+/** What happens in a turn. */
+export type UiEvent =
+  | {
+    readonly type: "turn_start";
+    readonly session: string;
+    readonly model: string;
+    readonly provider: string;
+    readonly mode: string;
+  }
+  | { readonly type: "thinking"; readonly text: string }
+  | { readonly type: "token"; readonly text: string }
+  | {
+    readonly type: "tool_start";
+    readonly id: string;
+    readonly tool: Tool | null;
+    readonly name: string;
+    readonly args: Readonly<Record<string, unknown>>;
+  }
+  | { readonly type: "tool_progress"; readonly id: string; readonly text: string }
+  | {
+    readonly type: "tool_end";
+    readonly id: string;
+    readonly tool: Tool | null;
+    readonly name: string;
+    readonly args: Readonly<Record<string, unknown>>;
+    readonly content: string;
+    readonly isError: boolean;
+    readonly isNote: boolean;
+    readonly details: ToolDetails | null;
+    /** Null for an unknown tool. */
+    readonly decision: Decision | null;
+    readonly outcome: "granted" | "declined" | "denied" | "none";
+    /** Milliseconds. */
+    readonly duration: number;
+  }
+  | { readonly type: "retry"; readonly attempt: number; readonly seconds: number; readonly reason: string }
+  | { readonly type: "warning"; readonly message: string }
+  | { readonly type: "error"; readonly code: number | string; readonly message: string }
+  | {
+    readonly type: "turn_end";
+    readonly status: TurnStatus;
+    readonly usage: Usage | null; /** Seconds. */
+    readonly duration: number;
+  };
+
+/** A call that needs the user's yes. */
+export interface ConfirmRequest {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly decision: Decision;
+  /** Preview of what will happen; computed only when called. */
+  readonly preview: () => Promise<string>;
+}
+
+/** The answer: yes for this call, no for this call, or no and the whole turn with it. */
+export type ConfirmAnswer = "yes" | "no" | "cancel";
+
+/** A user interface. */
+export interface UiSink {
+  /** Shows an event. Never throws. */
+  emit(event: UiEvent): void;
+  /** Asks; a sink without anyone to ask answers at once and never reads stdin. */
+  confirm(request: ConfirmRequest): Promise<ConfirmAnswer>;
+}
