@@ -62,8 +62,8 @@ export interface ConfirmRequest {
   readonly preview: () => Promise<string>;
 }
 
-/** The answer: yes for this call, no for this call, or no and the whole turn with it. */
-export type ConfirmAnswer = "yes" | "no" | "cancel";
+/** Yes for this call, no for this call, no and the whole turn with it, or nobody was there to answer (headless). */
+export type ConfirmAnswer = "yes" | "no" | "cancel" | "nobody";
 
 /** A user interface. */
 export interface UiSink {

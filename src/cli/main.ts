@@ -1,0 +1,156 @@
+/**
+ * The program: finds the command, parses its line, runs it and turns errors into exit codes.
+ *
+ * @module
+ */
+import type { CliIo, Command } from "./_command.ts";
+import { VERSION } from "./_version.ts";
+
+/** Every command: what the list says of it, and how to load it. */
+const COMMANDS: readonly {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<{ command: Command }>;
+}[] = [
+  {
+    name: "run",
+    summary: "one headless turn: a model plans, tools act, the policy decides",
+    load: () => import("./run.ts"),
+  },
+  {
+    name: "tool",
+    summary: "run one tool through the policy, or list the tools",
+    load: () => import("./tool.ts"),
+  },
+  { name: "policy", summary: "what each tool may do here, and why", load: () => import("./policy.ts") },
+  {
+    name: "sessions",
+    summary: "list, show, verify, export and delete sessions",
+    load: () => import("./sessions.ts"),
+  },
+  {
+    name: "config",
+    summary: "list, get, set and unset configuration; its schema",
+    load: () => import("./config.ts"),
+  },
+  { name: "trust", summary: "let this project's configuration count", load: () => import("./trust.ts") },
+  {
+    name: "doctor",
+    summary: "check which rings of the sandbox are active",
+    load: () => import("./doctor.ts"),
+  },
+];
+
+/**
+ * Runs the program.
+ *
+ * @param args the words after the program's name
+ * @returns the exit code: see `EXIT` in errors.ts
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  const first = args[0];
+  if (args.length === 1 && (first === "--version" || first === "-V")) {
+    writeAll(Deno.stdout, `polyglav ${VERSION}\n`);
+    return 0;
+  }
+  const io = createIo();
+  try {
+    return await dispatch(args, io);
+  } catch (error) {
+    return await report(error, io);
+  }
+}
+
+async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
+  const words = [...args];
+  let help = false;
+  if (words[0] === "help") {
+    words.shift();
+    help = true;
+  }
+  const name = words.shift();
+  if (name === undefined || name === "--help" || name === "-h") {
+    const { programHelp } = await import("./_help.ts");
+    const text = programHelp(VERSION, COMMANDS);
+    if (name === undefined && !help) io.err(text);
+    else io.out(text);
+    return name === undefined && !help ? 2 : 0;
+  }
+  const entry = COMMANDS.find((c) => c.name === name);
+  if (!entry) {
+    const [{ UsageError }, { nearest }] = await Promise.all([
+      import("../errors.ts"),
+      import("../text/nearest.ts"),
+    ]);
+    const near = nearest(name, COMMANDS.map((c) => c.name));
+    const what = name.startsWith("-") ? "option" : "command";
+    throw new UsageError(
+      `unknown ${what} "${name}"${near ? `, did you mean "${near}"?` : ""} (see "polyglav --help")`,
+    );
+  }
+  const [{ command }, { parseLine }] = await Promise.all([entry.load(), import("./_args.ts")]);
+  const line = parseLine(command, help ? [...words, "--help"] : words);
+  if (line.values.help === true) {
+    const { commandHelp } = await import("./_help.ts");
+    io.out(commandHelp(line.names, line.command));
+    return 0;
+  }
+  return await line.command.run!({ values: line.values, positionals: line.positionals, io });
+}
+
+async function report(error: unknown, io: CliIo): Promise<number> {
+  const { PolyglavError, messageOf } = await import("../errors.ts");
+  if (error instanceof PolyglavError) {
+    // Provider set-up help is the one message that has several lines.
+    const { cleanForTerminal } = await import("../text/ansi.ts");
+    io.err(`polyglav: ${cleanForTerminal(error.message)}\n`);
+    return error.exitCode;
+  }
+  io.err(`polyglav: internal error: ${messageOf(error)}\n`);
+  if (io.env("POLYGLAV_DEBUG") === "1" && error instanceof Error) io.err(`${error.stack}\n`);
+  return 1;
+}
+
+function createIo(): CliIo {
+  const stderrIsTerminal = Deno.stderr.isTerminal();
+  return {
+    out: (text) => writeAll(Deno.stdout, text),
+    err: (text) => writeAll(Deno.stderr, text),
+    env: readEnv,
+    get cwd() {
+      return Deno.cwd();
+    },
+    get stdinIsTerminal() {
+      return Deno.stdin.isTerminal();
+    },
+    get stdoutIsTerminal() {
+      return Deno.stdout.isTerminal();
+    },
+    stderrIsTerminal,
+    get color() {
+      return stderrIsTerminal && !readEnv("NO_COLOR") && readEnv("TERM") !== "dumb";
+    },
+    stdin: () => new Response(Deno.stdin.readable).text(),
+  };
+}
+
+/** A variable; undefined where this process may not read it. */
+function readEnv(name: string): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch {
+    return undefined;
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** Writes everything; a reader that went away (`| head`) is not an error. */
+function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  const bytes = encoder.encode(text);
+  try {
+    for (let done = 0; done < bytes.length;) done += stream.writeSync(bytes.subarray(done));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}

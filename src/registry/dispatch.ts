@@ -1,0 +1,337 @@
+/**
+ * The single dispatch point: a call is found, cleaned, decided, confirmed, compiled to permissions, run on the far side
+ * of the sandbox, capped and reported. The model, `/tool` and `polyglav tool` all enter here.
+ *
+ * @module
+ */
+import { messageOf, PolyglavError, ToolError } from "../errors.ts";
+import { compileCall } from "../policy/compile.ts";
+import type { PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
+import type { Decision, PermissionEntry } from "../policy/types.ts";
+import type { Sandbox } from "../sandbox/pool.ts";
+import type { HostPort, Tool, ToolContext, ToolDetails, ToolOutput } from "../tool.ts";
+import { cleanArguments, parseArguments, validateArguments } from "./arguments.ts";
+import type { ToolRegistry } from "./registry.ts";
+import { capResult, isErrorText, splitOutput } from "./result.ts";
+
+/** What a call that needs a yes looks like to the one who is asked. */
+export interface ConfirmCall {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly decision: Decision;
+  /** Preview of what will happen; computed only when called. */
+  readonly preview: () => Promise<string>;
+}
+
+/** What one call may use of its caller. */
+export interface CallIo {
+  /** Asked when the decision is `ask`: `nobody` where nobody can answer. */
+  confirm(call: ConfirmCall): Promise<"yes" | "no" | "cancel" | "nobody">;
+  /** The call was decided and its handler starts. */
+  onStart?(tool: Tool, args: Readonly<Record<string, unknown>>): void;
+  /** Every decision and its outcome, for the audit. */
+  onDecision?(entry: PermissionEntry): void;
+  onProgress?(text: string): void;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a call. */
+export interface CallResult {
+  /** Null for an unknown tool. */
+  readonly tool: Tool | null;
+  /** Canonical name, or the name as called for an unknown tool. */
+  readonly name: string;
+  /** Arguments after cleaning; as given where they could not be cleaned. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What the model sees: `Error: …` on failure; capped. */
+  readonly content: string;
+  /** The content is an error. */
+  readonly isError: boolean;
+  /** The call did not do what was asked: an error, or a command that exited non-zero. */
+  readonly failed: boolean;
+  /** A soft note. */
+  readonly isNote: boolean;
+  /** The arguments were no JSON object (the history carries `{}` for them). */
+  readonly brokenArguments: boolean;
+  readonly details: ToolDetails | null;
+  readonly decision: Decision | null;
+  readonly outcome: "granted" | "declined" | "denied" | "none";
+  /** The person cancelled the whole turn, or the signal did. */
+  readonly cancelled: boolean;
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+/** What a Dispatcher is made of. */
+export interface DispatcherOptions {
+  readonly registry: ToolRegistry;
+  readonly policy: ToolPolicy;
+  readonly policyInput: PolicyInput;
+  readonly sandbox: Sandbox;
+  /** The scrubbed environment of child processes. */
+  readonly childEnv: Readonly<Record<string, string>>;
+  /** The port of tools without `access`. */
+  readonly host?: HostPort;
+  /** Clock of the audit. */
+  readonly now?: () => Date;
+}
+
+type Outcome = Pick<CallResult, "content" | "outcome"> & Partial<CallResult>;
+
+/** Runs calls through registry, policy and sandbox. */
+export class Dispatcher {
+  readonly registry: ToolRegistry;
+  readonly policy: ToolPolicy;
+  #options: DispatcherOptions;
+
+  /** @param options the parts that a call passes through */
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.registry = options.registry;
+    this.policy = options.policy;
+  }
+
+  /**
+   * Runs one call. Never throws: everything that goes wrong is a result for the model.
+   *
+   * @param name canonical name or alias
+   * @param raw arguments: JSON text as a model wrote it, or an object
+   */
+  async call(name: string, raw: unknown, io: CallIo): Promise<CallResult> {
+    const started = performance.now();
+    const found = this.registry.find(name);
+    const base = {
+      tool: found?.tool ?? null,
+      name: found?.tool.name ?? name,
+      args: {} as Record<string, unknown>,
+      isNote: false,
+      brokenArguments: false,
+      details: null,
+      decision: null,
+      cancelled: false,
+    };
+    let outcome: Outcome;
+    try {
+      outcome = found ? await this.#run(found.tool, found.preset, raw, io) : {
+        content: `Error: ${
+          this.registry.unknown(name, (tool) => this.policy.allowed(tool).action !== "deny")
+        }`,
+        outcome: "none",
+      };
+    } catch (error) {
+      outcome = { content: `Error: ${messageOf(error)}`, outcome: "none" };
+    }
+    const isError = outcome.isError ?? isErrorText(outcome.content);
+    return {
+      ...base,
+      ...outcome,
+      isError,
+      failed: isError || (outcome.failed ?? false),
+      duration: performance.now() - started,
+    };
+  }
+
+  async #run(
+    tool: Tool,
+    preset: Readonly<Record<string, unknown>>,
+    raw: unknown,
+    io: CallIo,
+  ): Promise<Outcome> {
+    const standing = this.policy.allowed(tool);
+    let given: Record<string, unknown> = {};
+    let broken = false;
+    let args: Record<string, unknown>;
+    try {
+      try {
+        given = parseArguments(raw);
+      } catch (error) {
+        broken = true;
+        throw error;
+      }
+      args = await validateArguments(tool, cleanArguments(tool, { ...preset, ...given }));
+    } catch (error) {
+      if (standing.action === "deny") return this.#denied(tool, given, null, standing, io);
+      return { args: given, content: `Error: ${messageOf(error)}`, outcome: "none", brokenArguments: broken };
+    }
+    const decision = this.policy.resolve(tool, args);
+    if (decision.action === "deny") return this.#denied(tool, args, decision, decision, io);
+
+    let consented = false;
+    if (decision.action === "ask" && tool.confirm !== false) {
+      const answer = await io.confirm({
+        tool,
+        args,
+        decision,
+        preview: () => this.#preview(tool, args, decision, io),
+      });
+      if (answer !== "yes") return this.#declined(tool, args, decision, answer, io);
+      consented = true;
+    }
+    this.#audit(tool, args, decision, "granted", io);
+    if (io.signal?.aborted) return { args, decision, ...CANCELLED };
+    io.onStart?.(tool, args);
+    return { args, decision, ...await this.#execute(tool, args, decision, consented, io) };
+  }
+
+  async #execute(
+    tool: Tool,
+    args: Record<string, unknown>,
+    decision: Decision,
+    consented: boolean,
+    io: CallIo,
+  ): Promise<Outcome> {
+    const { policyInput, sandbox } = this.#options;
+    let output: ToolOutput | undefined;
+    try {
+      if (tool.access.length === 0) {
+        output = await tool.execute(args, this.#hostContext(tool, io));
+      } else {
+        const scope = compileCall(tool, decision, policyInput, consented);
+        const result = await sandbox.run(tool, args, scope, this.#callOptions(tool, args, io));
+        if (!result.ok) throw new ToolError(result.message, result.kind);
+        output = result.output;
+      }
+    } catch (error) {
+      if (io.signal?.aborted) return CANCELLED;
+      const text = messageOf(error);
+      const content = error instanceof PolyglavError
+        ? errorText(text)
+        : `Error: ${tool.name} failed: ${text}`;
+      return { content: capResult(content, this.#max()), outcome: "granted", isError: true };
+    }
+    if (io.signal?.aborted) return CANCELLED;
+    const { content, details } = splitOutput(output);
+    return {
+      content: capResult(content, this.#max(), tool.truncate ?? "end"),
+      details,
+      outcome: "granted",
+      isNote: tool.note?.(content) ?? false,
+      failed: details?.failed ?? tool.error?.(content) ?? false,
+    };
+  }
+
+  #denied(
+    tool: Tool,
+    args: Record<string, unknown>,
+    decision: Decision | null,
+    why: { readonly rule: string; readonly reason: string },
+    io: CallIo,
+  ): Outcome {
+    this.#audit(tool, args, decision ?? { action: "deny", ...why }, "denied", io);
+    return {
+      args,
+      decision: decision ?? { action: "deny", rule: why.rule, reason: why.reason, trail: [], paths: [] },
+      content: `Error: tool "${tool.name}" is disabled by tool policy: ${why.reason} [${why.rule}]`,
+      outcome: "denied",
+      isError: true,
+    };
+  }
+
+  #declined(
+    tool: Tool,
+    args: Record<string, unknown>,
+    decision: Decision,
+    answer: "no" | "cancel" | "nobody",
+    io: CallIo,
+  ): Outcome {
+    this.#audit(tool, args, decision, "declined", io);
+    const content = answer === "nobody"
+      ? `Error: ${tool.name} needs approval and nobody is here to give it: ${decision.reason} [${decision.rule}]`
+      : `[cancelled] User declined the ${tool.name} call`;
+    return { args, decision, content, outcome: "declined", isError: true, cancelled: answer === "cancel" };
+  }
+
+  #audit(
+    tool: Tool,
+    args: Readonly<Record<string, unknown>>,
+    decision: Pick<Decision, "action" | "rule" | "reason"> & Partial<Decision>,
+    outcome: "granted" | "declined" | "denied",
+    io: CallIo,
+  ): void {
+    const path = tool.pathArg ? args[tool.pathArg] : undefined;
+    io.onDecision?.({
+      tool: tool.name,
+      action: decision.action,
+      decision: outcome,
+      timestamp: (this.#options.now?.() ?? new Date()).toISOString(),
+      rule: decision.rule,
+      reason: decision.reason,
+      ...(typeof path === "string" ? { path } : {}),
+      ...(decision.command && decision.command.segments.length > 0
+        ? { segments: decision.command.segments }
+        : {}),
+    });
+  }
+
+  async #preview(tool: Tool, args: Record<string, unknown>, decision: Decision, io: CallIo): Promise<string> {
+    if (!tool.preview) return "";
+    const { policyInput, sandbox } = this.#options;
+    try {
+      return await sandbox.preview(
+        tool,
+        args,
+        compileCall(tool, decision, policyInput, false),
+        this.#callOptions(tool, args, io),
+      );
+    } catch (error) {
+      return `(no preview: ${messageOf(error)})`;
+    }
+  }
+
+  #callOptions(tool: Tool, args: Record<string, unknown>, io: CallIo) {
+    return {
+      signal: io.signal,
+      config: this.#config(tool),
+      timeout: typeof tool.timeout === "function" ? tool.timeout(args) : tool.timeout ?? 120_000,
+      onProgress: io.onProgress,
+      env: this.#options.childEnv as Record<string, string>,
+    };
+  }
+
+  #config(tool: Tool): Record<string, unknown> {
+    const out: Record<string, unknown> = {};
+    for (const key of tool.configKeys ?? []) {
+      let value: unknown = this.#options.policyInput.settings;
+      for (const part of key.split(".")) value = (value as Record<string, unknown> | undefined)?.[part];
+      out[key] = value;
+    }
+    return out;
+  }
+
+  #hostContext(tool: Tool, io: CallIo): ToolContext {
+    const lacks = (): never => {
+      throw new ToolError(
+        `${tool.name} declares no access, so it has neither files nor programs`,
+        "permission",
+      );
+    };
+    return {
+      worktree: this.#options.policyInput.worktree,
+      config: this.#config(tool),
+      signal: io.signal ?? new AbortController().signal,
+      get workspace(): never {
+        return lacks();
+      },
+      exec: lacks,
+      shell: lacks,
+      fanout: lacks,
+      progress: (text) => io.onProgress?.(text),
+      host: this.#options.host,
+    };
+  }
+
+  #max(): number {
+    return this.#options.policyInput.settings.tool_max_result_chars;
+  }
+}
+
+const CANCELLED: Outcome = {
+  content: "[cancelled] The call was cancelled",
+  outcome: "granted",
+  isError: true,
+  cancelled: true,
+};
+
+function errorText(text: string): string {
+  return isErrorText(text) ? text : `Error: ${text}`;
+}
