@@ -144,6 +144,10 @@ export interface ResolverInput {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The action of the tool's category, which the resolver refines. */
   readonly base: Action;
+  /** The mode in force. */
+  readonly mode?: string;
+  /** The mode changes nothing (plan): a tool that can both look and change answers `deny` for what changes. */
+  readonly readOnly?: boolean;
 }
 
 /** What a resolver answers: an action, with a reason if it has one; null defers to the category's action. */
@@ -240,6 +244,11 @@ export interface Workspace {
   readDirectory(path: string): DirectoryEntry[];
   /** The bytes of a regular file; `maxBytes` reads no more than that many. */
   readFile(path: string, options?: { readonly maxBytes?: number }): Uint8Array;
+  /**
+   * The bytes of a regular file in pieces, in order, for files that are too large to hold: `onChunk` gets a view that is
+   * valid until it returns; false ends the reading. Where a workspace lacks it, readers take the file's beginning alone.
+   */
+  readChunks?(path: string, onChunk: (bytes: Uint8Array) => boolean | void): void;
   /** Writes atomically: temporary sibling and rename, links and mode bits kept, parents made. */
   writeFile(path: string, bytes: Uint8Array, options?: WriteOptions): WriteReport;
   /**
@@ -255,8 +264,12 @@ export interface Workspace {
   /**
    * Fast bulk read of a regular file found by {@link Workspace.walkDirectory}: returns the bytes (a view into
    * `buffer` when they fit), or null for a link, a special file or one that vanished.
+   *
+   * The check that the opened file is the one that was found costs three times the reading. `wanted` saves it for
+   * files that are of no interest: it sees the bytes before the check (all of them, and it must not keep or report
+   * them) and where it says false the answer is null. What is returned was always checked.
    */
-  walkFile(path: string, buffer: Uint8Array): Uint8Array | null;
+  walkFile(path: string, buffer: Uint8Array, wanted?: (bytes: Uint8Array) => boolean): Uint8Array | null;
 }
 
 /** How to start a program. */
@@ -383,6 +396,8 @@ export interface ToolMetadata<A> {
   readonly configKeys?: readonly string[];
   /** Milliseconds after which the worker is ended and the call fails; may depend on the arguments. Default 120,000. */
   readonly timeout?: number | ((args: A) => number);
+  /** What to do instead when the timeout ended the call; follows the error message, after `; `. */
+  readonly timeoutHint?: string;
   /** Where a result over the cap is cut: at the end, or in the middle (commands). Default `end`. */
   readonly truncate?: "end" | "middle";
   /** Names of contexts that `executeWith` must be given (library use). */

@@ -4,12 +4,17 @@
  * @module
  */
 import type { Tool } from "../src/tool.ts";
+import { projectInstructions } from "./_project_instructions.ts";
+import { fileRead } from "./file_read.ts";
+import { listDir } from "./list_dir.ts";
 
 /** The bundled plugins and their tools. */
-export const groups: Readonly<Record<string, readonly Tool[]>> = {};
+export const groups: Readonly<Record<string, readonly Tool[]>> = {
+  "polyglav-core-fs": [fileRead, listDir],
+};
 
 /** Tools that the program itself uses; never shown to a model. */
-export const internalTools: readonly Tool[] = [];
+export const internalTools: readonly Tool[] = [projectInstructions];
 
 /** Every tool that a worker can run. */
 export const tools: readonly Tool[] = [...Object.values(groups).flat(), ...internalTools];

@@ -96,4 +96,8 @@ export interface Settings {
   readonly max_rounds: number;
   /** Share of the window at which the context is compacted; 0: never. */
   readonly compact_threshold: number;
+  /** MCP servers: always empty as long as the program speaks no MCP (anything else is an error that says so). */
+  readonly mcp?: { readonly servers: readonly unknown[] };
+  /** Settings of plugins by plugin name; each plugin reads its own. */
+  readonly plugins?: { readonly [name: string]: unknown };
 }

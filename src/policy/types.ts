@@ -32,17 +32,84 @@ export interface SegmentVerdict {
   readonly allowed: boolean;
   /** The prefix that matched, or why it is refused. */
   readonly reason: string;
+  /** The program's name as written, after quote removal; absent where there is no simple command. */
+  readonly program?: string;
+  /** The words that run, patterns not yet expanded; absent where there is no simple command. */
+  readonly argv?: readonly string[];
+}
+
+/** A word of a checked command, after quote removal and expansion of variables, braces and `~`. */
+export interface ShellWord {
+  /** What the program gets, where the word is no pattern or the pattern matches nothing. */
+  readonly text: string;
+  /** Set for a word with unquoted wildcards: `*`, `?` and `[…]` match, a backslash makes the next character ordinary. */
+  readonly pattern?: string;
+  /** The word names a path that the command changes; the executor asks the guard about it and all that it expands to. */
+  readonly access?: "write";
+  /** Where in the word that path begins (`of=PATH`, `--target-directory=PATH`); default 0. */
+  readonly accessFrom?: number;
+}
+
+/** One redirection, in the order in which they apply. */
+export interface ShellRedirect {
+  /** The descriptor of the command that is redirected. */
+  readonly fd: 0 | 1 | 2;
+  /** Opens a file, connects to nothing (`/dev/null`), or copies what `from` stands for at that moment. */
+  readonly kind: "read" | "write" | "append" | "null" | "copy";
+  /** The file, relative to the directory of that moment (`read`, `write`, `append`). */
+  readonly path?: string;
+  /** The descriptor that is copied (`copy`). */
+  readonly from?: 1 | 2;
+}
+
+/** A program, or one of the executor's own commands, with its arguments. */
+export interface ShellCommand {
+  /** The command's name is the first word. */
+  readonly words: readonly ShellWord[];
+  readonly redirects: readonly ShellRedirect[];
+  /** One of the executor's own: no program is started. */
+  readonly builtin: boolean;
+  /** For messages. */
+  readonly text: string;
+}
+
+/** Commands joined by pipes. */
+export interface ShellPipeline {
+  /** `!` in front: success and failure change places. */
+  readonly negated: boolean;
+  /** At least one. */
+  readonly commands: readonly ShellCommand[];
+}
+
+/** Pipelines joined by `&&` and `||`, from left to right. */
+export interface ShellChain {
+  readonly first: ShellPipeline;
+  readonly rest: readonly { readonly operator: "&&" | "||"; readonly pipeline: ShellPipeline }[];
+  /** Ended by `&`. */
+  readonly background: boolean;
+  /** For messages. */
+  readonly text: string;
+}
+
+/** A checked command line: what shell_command.ts lets through and sandbox/shell.ts executes. Plain data. */
+export interface ShellTree {
+  readonly chains: readonly ShellChain[];
 }
 
 /** How a command line will be run: by the user's shell, or as a checked tree that polyglav executes itself. */
 export interface CommandPlan {
   readonly mode: "shell" | "tree";
-  /** The tree, plain data (mode `tree`); its shape belongs to shell_command.ts and sandbox/shell.ts. */
-  readonly tree?: unknown;
+  /** The tree (mode `tree`); absent where the command line is refused as a whole. */
+  readonly tree?: ShellTree;
+  /** The first construct that no allowlist lets through, with the text it stands in; null or absent where there is none. */
+  readonly refused?: { readonly construct: string; readonly segment: string } | null;
   readonly segments: readonly SegmentVerdict[];
   /** Programs that may be started, by name or path. */
   readonly programs: readonly string[];
-  /** Redirect targets and `cd` directories, which the path rules decide too. */
+  /**
+   * Redirect targets, `cd` directories, files that `test` looks at, directories of patterns and what known writers
+   * (`tee`, `cp`, …) change, absolute but not canonical: the path rules decide them too.
+   */
   readonly paths: readonly PathUse[];
 }
 
@@ -59,6 +126,15 @@ export interface Decision {
   readonly paths: readonly ResolvedPath[];
   /** Present when the tool takes a command line. */
   readonly command?: CommandPlan;
+  /**
+   * The grant that made the call possible. Whoever runs the call uses it up first (`Grants.take(id)`), and does not
+   * run the call when that says no.
+   */
+  readonly grant?: {
+    readonly id: number;
+    readonly scope: "once" | "always";
+    readonly origin: "human" | "supervisor";
+  };
 }
 
 /** Deno permissions of a worker or a process, as absolute canonical paths, `host:port`s and program paths. */
@@ -70,9 +146,17 @@ export interface PermissionSet {
   readonly env: readonly string[];
 }
 
-/** A path rule in the form in which the guard applies it: its own copy, matched by its own matcher. */
+/**
+ * A path rule in the form in which the guard applies it: its own copy, matched by its own matcher. The last rule for an
+ * access that matches wins; a rule that matches a directory holds for everything below it; case does not count. Globs
+ * have `*` and `?` (not `/`), `**` (any number of names, none included), `[...]` and `[!...]`; braces are written out
+ * already, and ordinary characters that would be special stand in a class (`[[]`, `[*]`).
+ */
 export interface GuardRule {
-  /** Absolute glob with `/`, or a name pattern without `/`. */
+  /**
+   * Absolute glob with `/`, or a name pattern without `/`, which matches any one name of the path: below the worktree
+   * for paths in it, of the whole path otherwise.
+   */
   readonly pattern: string;
   readonly access: "read" | "write";
   readonly action: Action;
@@ -88,6 +172,8 @@ export interface GuardScope {
   readonly consented: readonly { readonly path: string; readonly access: "read" | "write" }[];
   /** Name of the temporary sibling for a consented write outside the worktree. */
   readonly temporary?: string;
+  /** What `~` and `~/` at the beginning of a path stand for: an absolute path. */
+  readonly home?: string;
   /** How a command line runs. */
   readonly command?: CommandPlan;
 }

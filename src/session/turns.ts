@@ -15,6 +15,8 @@ export type Part =
     readonly type: "user" | "text" | "thinking" | "system";
     readonly text: string;
     readonly timestamp: string;
+    /** Number of the model's reply within the turn; absent for the user's text. */
+    readonly round?: number;
   }
   | {
     readonly type: "tool";
@@ -29,6 +31,8 @@ export type Part =
     readonly timestamp: string;
     /** Number of the model's reply (round) within the turn that asked for it. */
     readonly round: number;
+    /** `running`: announced, no result yet; `interrupted`: the process ended before the result was recorded. */
+    readonly status?: "ok" | "error" | "running" | "interrupted";
   }
   | {
     readonly type: "command";

@@ -1,0 +1,279 @@
+/**
+ * `polyglav run`: one headless turn.
+ *
+ * @module
+ */
+import { ConfigError, EXIT, messageOf, PolyglavError, UsageError } from "../errors.ts";
+import { createProvider, providerAddress, readKeys } from "../provider/detect.ts";
+import type { TurnResult } from "../engine/engine.ts";
+import type { Provider } from "../provider/provider.ts";
+import { dirname } from "../text/path.ts";
+import type { Command, Invocation } from "./_command.ts";
+import {
+  ANSWER_OPTIONS,
+  ceilingOf,
+  type Host,
+  openDispatcher,
+  pathArgument,
+  POLICY_OPTIONS,
+  prepare,
+  underCeiling,
+} from "./_host.ts";
+import { onSignals } from "./_signals.ts";
+
+type Values = Invocation["values"];
+
+/** The command. */
+export const command: Command = {
+  name: "run",
+  summary: "Runs one turn without a terminal: a model plans, tools act, the policy decides.",
+  usage: "--prompt TEXT",
+  details:
+    "Nobody is asked anything: what would ask is denied unless --yes is given, and the model goes on without it.\n" +
+    "The answer goes to standard output, everything else to standard error. Each run is recorded in\n" +
+    ".polyglav/sessions; a session's name continues it.",
+  options: {
+    prompt: { type: "string", short: "p", value: "TEXT", help: "what to do; - reads it from standard input" },
+    output: {
+      type: "string",
+      short: "o",
+      value: "FORMAT",
+      choices: ["json", "text", "stream-json"],
+      help: "json (default): one object; text: the answer as it comes; stream-json: every event as a line",
+    },
+    ...ANSWER_OPTIONS,
+    ...POLICY_OPTIONS,
+    model: { type: "string", value: "NAME", help: "the model" },
+    provider: {
+      type: "string",
+      value: "NAME",
+      help: "openai, ollama, groq, anthropic, openrouter, openai-compatible, auto",
+    },
+    "base-url": { type: "string", value: "URL", help: "address of an OpenAI-compatible server" },
+    "session-id": { type: "string", value: "NAME", help: "continue this session, or begin one of this name" },
+    "max-rounds": {
+      type: "string",
+      value: "N",
+      help: "most requests to the model in this turn (default 100)",
+    },
+    timeout: { type: "string", value: "SECONDS", help: "end the turn after this time" },
+    strict: { type: "boolean", help: "exit 3 when the turn ended well but a call was denied" },
+    record: { type: "string", value: "FILE", help: "write the conversation with the model to a file" },
+    replay: { type: "string", value: "FILE", help: "play a recorded conversation instead of asking a model" },
+    verbose: { type: "boolean", short: "v", help: "show activity lines and diffs on standard error" },
+  },
+  examples: [
+    ['run -p "what does this project do?" --output text', "an answer in words"],
+    [
+      'run -p "fix the failing test" --yes --output text -v',
+      "with every question answered yes, showing what happens",
+    ],
+    ['run -p "review the change" --mode plan --strict', "nothing can be changed; exit 3 if it was tried"],
+    ["git diff | polyglav run -p - --output text", "the prompt from standard input"],
+    ['run -p "and now the tests" --session-id monday', "continue a session"],
+    [
+      "run -p hello --provider openai-compatible --base-url http://127.0.0.1:8080/v1",
+      "any OpenAI-compatible server",
+    ],
+  ],
+  run,
+};
+
+async function run({ values, io }: Invocation): Promise<number> {
+  check(values);
+  const { canLaunch } = await import("../sandbox/launch.ts");
+  const launches = canLaunch();
+  const host = await prepare(values, io, flagsOf(values), { quiet: launches });
+  const files = { replay: pathArgument(values.replay, io), record: pathArgument(values.record, io) };
+  const code = await underCeiling(() =>
+    ceilingOf(host, {
+      yes: values.yes === true,
+      providerAddress: files.replay
+        ? null
+        : providerAddress(host.settings, io.env, readKeys(host.paths.config)),
+      read: files.replay ? [files.replay] : [],
+      // A recording is written beside its target and renamed.
+      write: files.record ? [dirname(files.record)] : [],
+    })
+  );
+  if (code !== null) return code;
+
+  const warn = (message: string) => io.err(`Warning: ${message}\n`);
+  const provider = await createProvider({
+    settings: host.settings,
+    paths: host.paths,
+    env: io.env,
+    worktree: host.worktree,
+    warn,
+    ...files,
+  });
+  const ready = provider.warm?.();
+  ready?.catch(() => {/* the first request says what is wrong */});
+  const prompt = values.prompt === "-" ? await io.stdin() : String(values.prompt);
+  if (prompt.trim() === "") {
+    throw new UsageError("run: the prompt is empty; say what to do with --prompt TEXT");
+  }
+  return await turn(host, provider, prompt, values, warn);
+}
+
+function check(values: Values): void {
+  if (values.prompt === undefined) {
+    throw new UsageError(
+      'run: needs --prompt TEXT, or --prompt - for standard input (see "polyglav run --help")',
+    );
+  }
+  if (values.yes === true && values.no === true) {
+    throw new UsageError("run: --yes and --no exclude each other; give one");
+  }
+  if (values.replay !== undefined && values.record !== undefined) {
+    throw new UsageError("run: --replay plays a recording and --record writes one; give one of them");
+  }
+  secondsOf(values.timeout);
+}
+
+/** Settings that the command line sets, by dotted key. */
+function flagsOf(values: Values): Record<string, unknown> {
+  const rounds = values["max-rounds"];
+  if (rounds !== undefined && !/^[1-9]\d{0,6}$/.test(String(rounds))) {
+    throw new UsageError(`run: --max-rounds must be a number from 1, got "${rounds}"`);
+  }
+  return {
+    model: values.model,
+    provider: values.provider,
+    base_url: values["base-url"],
+    ...(rounds === undefined ? {} : { max_rounds: Number(rounds) }),
+  };
+}
+
+function secondsOf(value: Values[string]): number | null {
+  if (value === undefined) return null;
+  const seconds = Number(value);
+  if (!/^\d+(\.\d+)?$/.test(String(value)) || seconds <= 0 || seconds > 86_400) {
+    throw new UsageError(`run: --timeout must be a number of seconds up to 86400, got "${value}"`);
+  }
+  return seconds;
+}
+
+async function turn(
+  host: Host,
+  provider: Provider,
+  prompt: string,
+  values: Values,
+  warn: (message: string) => void,
+): Promise<number> {
+  const { io, settings } = host;
+  const [{ Engine }, { openSession }, { createHeadlessSink }, { readInstructions }, { dispatcher, sandbox }] =
+    await Promise.all([
+      import("../engine/engine.ts"),
+      import("../session/store.ts"),
+      import("../ui/headless.ts"),
+      import("./_instructions.ts"),
+      openDispatcher(host),
+    ]);
+  const output = (values.output ?? "json") as "json" | "text" | "stream-json";
+  const controller = new AbortController();
+  const release = onSignals(controller, io);
+  const seconds = secondsOf(values.timeout);
+  let timedOut = false;
+  const timer = seconds === null ? undefined : setTimeout(() => {
+    timedOut = true;
+    controller.abort(new DOMException("timed out", "TimeoutError"));
+  }, seconds * 1000);
+  try {
+    const instructions = await readInstructions(host, sandbox, warn);
+    const session = await openSession({
+      worktree: host.worktree,
+      stateDir: host.paths.state,
+      name: values["session-id"] as string | undefined,
+      trust: values.trust === true,
+      noiseTools: settings.noise_tools,
+      maxToolChars: settings.session_tool_max_chars,
+      canonicalName: (name) => host.registry.get(name)?.name ?? name,
+    });
+    session.notes.forEach(warn);
+    const sink = createHeadlessSink({
+      out: io.out,
+      err: io.err,
+      verbose: values.verbose === true,
+      stream: output === "json" ? "none" : output,
+      color: io.color,
+      settings,
+      answer: values.yes === true ? "yes" : "no",
+    });
+    const engine = new Engine({
+      provider,
+      dispatcher,
+      registry: host.registry,
+      policy: host.policy,
+      session,
+      settings,
+      instructions,
+      worktree: host.worktree,
+      // There is nobody to say no: what is not answered by --yes has no answer.
+      sink: {
+        emit: (event) => sink.emit(event),
+        confirm: async (request) => await sink.confirm(request) === "yes" ? "yes" : "nobody",
+      },
+    });
+    let result: TurnResult;
+    try {
+      result = await engine.runTurn(prompt, controller.signal);
+    } finally {
+      session.close();
+    }
+    if (timedOut) result = withTimeout(result, seconds!);
+    const drift = await closeProvider(provider);
+    if (output === "json") io.out(`${JSON.stringify(jsonResult(result, provider, session), null, 2)}\n`);
+    if (timedOut) io.err(`polyglav: the turn was ended after ${seconds}s (--timeout)\n`);
+    if (drift) throw drift;
+    return exitCode(result, values.strict === true);
+  } finally {
+    clearTimeout(timer);
+    release();
+    sandbox.close();
+  }
+}
+
+function withTimeout(result: TurnResult, seconds: number): TurnResult {
+  const error = { code: "timeout", message: `the turn was ended after ${seconds}s (--timeout)` };
+  return { ...result, status: "error", errors: [...result.errors, error] };
+}
+
+/** Closes the provider; a drift of the recording comes back, to be told after the result. */
+async function closeProvider(provider: Provider): Promise<PolyglavError | null> {
+  try {
+    await provider.close?.();
+    return null;
+  } catch (error) {
+    return error instanceof PolyglavError
+      ? error
+      : new ConfigError(`the provider could not be closed: ${messageOf(error)}`);
+  }
+}
+
+function jsonResult(
+  result: TurnResult,
+  provider: Provider,
+  session: { readonly name: string; readonly id: string },
+) {
+  return {
+    content: result.content,
+    thinking: result.thinking,
+    tool_calls: result.toolCalls,
+    errors: result.errors,
+    denied: result.denied,
+    duration: result.duration,
+    usage: result.usage,
+    model: provider.model,
+    provider: provider.name,
+    session: session.name,
+    status: result.status,
+    run_id: session.id,
+  };
+}
+
+function exitCode(result: TurnResult, strict: boolean): number {
+  if (result.status === "cancelled") return EXIT.cancelled;
+  if (result.status !== "ok" && result.status !== "truncated") return EXIT.failed;
+  return strict && result.denied.length > 0 ? EXIT.denied : EXIT.ok;
+}

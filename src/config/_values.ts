@@ -1,0 +1,125 @@
+/**
+ * Whether a value fits its key.
+ *
+ * @module
+ */
+import type { Json } from "../tool.ts";
+import type { SchemaEntry } from "./schema.ts";
+import { showValue } from "./_show.ts";
+
+/** What is expected of a value of `entry`, as the end of a sentence: `"a whole number from 1"`. */
+export function expected(entry: SchemaEntry): string {
+  if (entry.enum) return `one of ${entry.enum.map((text) => JSON.stringify(text)).join(", ")}`;
+  switch (entry.type) {
+    case "integer":
+      return `a whole number${bounds(entry)}`;
+    case "number":
+      return `a number${bounds(entry)}`;
+    case "number or null":
+      return `a number${bounds(entry)}, or null`;
+    case "boolean":
+      return "true or false";
+    case "string":
+      return "a text in double quotes";
+    case "names":
+      return 'a list of texts, such as ["a", "b"]';
+    case "prefixes":
+      return 'a list of beginnings of commands, such as ["git status", "ls"]';
+    case "hosts":
+      return 'a list of host names, such as ["example.com", "*.example.org"]';
+    case "rules":
+      return 'a list of rules, such as [{"path": "secrets/**", "access": "read", "action": "deny"}]';
+    case "none":
+      return "an empty list";
+    default:
+      return "a JSON value";
+  }
+}
+
+function bounds({ min, max }: SchemaEntry): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  return min !== undefined ? ` from ${min}` : "";
+}
+
+/** What is wrong with `value` for `entry`, as `<what stands there>; expected <what>`, or null when it fits. */
+export function misfit(entry: SchemaEntry, value: unknown): string | null {
+  const wrong = (what: string) => `${what}; expected ${expected(entry)}`;
+  if (entry.enum) {
+    return typeof value === "string" && entry.enum.includes(value) ? null : wrong(`is ${showValue(value)}`);
+  }
+  switch (entry.type) {
+    case "integer":
+    case "number":
+    case "number or null": {
+      if (value === null && entry.type === "number or null") return null;
+      if (typeof value !== "number" || !Number.isFinite(value)) return wrong(`is ${showValue(value)}`);
+      if (entry.type === "integer" && !Number.isSafeInteger(value)) return wrong(`is ${value}`);
+      const { min = -Infinity, max = Infinity } = entry;
+      return value < min || value > max ? wrong(`is ${value}`) : null;
+    }
+    case "boolean":
+      return typeof value === "boolean" ? null : wrong(`is ${showValue(value)}`);
+    case "string":
+      if (typeof value !== "string") return wrong(`is ${showValue(value)}`);
+      return value.includes("\0") ? "has a NUL character; remove it" : null;
+    case "names":
+    case "prefixes":
+    case "hosts":
+      return misfitList(entry, value, wrong);
+    case "rules":
+      return misfitRules(value, wrong);
+    case "none":
+      return Array.isArray(value) && value.length === 0
+        ? null
+        : `is ${showValue(value)}, but MCP is not available yet; remove the key`;
+    default:
+      return null;
+  }
+}
+
+/** A host name or address with an optional port, or `*.` and a name. Nothing that a URL parser reads differently. */
+const HOST =
+  /^(?:(?:\*\.)?[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)*|\[[0-9A-Fa-f:.]+\]|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?::\d{1,5})?$/u;
+
+function misfitList(entry: SchemaEntry, value: unknown, wrong: (what: string) => string): string | null {
+  if (!Array.isArray(value)) return wrong(`is ${showValue(value)}`);
+  for (const element of value) {
+    if (typeof element !== "string") return wrong(`has the element ${showValue(element)}`);
+    if (element.trim() === "" || element.includes("\0")) {
+      return wrong(`has the element ${showValue(element)}`);
+    }
+    if (entry.type === "hosts" && !HOST.test(element)) {
+      return wrong(`has the element ${showValue(element)}`);
+    }
+  }
+  return null;
+}
+
+const RULE: Readonly<Record<string, readonly string[] | null>> = {
+  path: null,
+  access: ["read", "write"],
+  action: ["deny", "ask", "allow"],
+};
+
+function misfitRules(value: unknown, wrong: (what: string) => string): string | null {
+  if (!Array.isArray(value)) return wrong(`is ${showValue(value)}`);
+  for (const [index, rule] of value.entries()) {
+    if (typeof rule !== "object" || rule === null || Array.isArray(rule)) {
+      return wrong(`has the element ${showValue(rule)}`);
+    }
+    for (const name of Object.keys(rule)) {
+      if (!Object.hasOwn(RULE, name)) {
+        return wrong(`has the unknown name ${showValue(name)} in rule ${index + 1}`);
+      }
+    }
+    for (const [name, allowed] of Object.entries(RULE)) {
+      const part = (rule as Record<string, Json | undefined>)[name];
+      if (part === undefined) return wrong(`has no "${name}" in rule ${index + 1}`);
+      const fits = typeof part === "string" && (allowed ? allowed.includes(part) : /[^\s\0]/.test(part));
+      if (!fits || (typeof part === "string" && part.includes("\0"))) {
+        return wrong(`has "${name}": ${showValue(part)} in rule ${index + 1}`);
+      }
+    }
+  }
+  return null;
+}

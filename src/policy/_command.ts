@@ -1,0 +1,152 @@
+/**
+ * The command step of a decision: whether a command line may run, and whether a shell or the checked tree runs it.
+ *
+ * @module
+ */
+import { messageOf } from "../errors.ts";
+import type { Action, Tool } from "../tool.ts";
+import type { PolicyCore } from "./_core.ts";
+import { type JudgedPath, judgePath } from "./_paths.ts";
+import { prefixesAt } from "./modes.ts";
+import { isDenoName, NO_DENO } from "./programs.ts";
+import type { CommandPlan } from "./types.ts";
+
+const ALLOW = "tool_permission.bash_allow", AUTO = "tool_permission.bash_auto";
+
+/** What the command rules say. */
+export interface CommandVerdict {
+  readonly plan: CommandPlan;
+  /** Rules in order: a deny, or the allow of `bash_auto`. */
+  readonly findings: readonly {
+    readonly rule: string;
+    readonly action: Action | null;
+    readonly reason: string;
+  }[];
+  /** Every segment matches `bash_auto`: an ask of the category becomes allow. */
+  readonly auto: boolean;
+  /** The plan's paths, judged; any that is not plainly allowed is a deny. */
+  readonly paths: readonly JudgedPath[];
+}
+
+/** Judges a command line. Never throws. @param cwd canonical directory that it starts in */
+export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): CommandVerdict {
+  const allow = prefixesAt(core.effective.permission, "bash_allow");
+  const auto = prefixesAt(core.effective.permission, "bash_auto");
+  const denied = (reason: string, plan: CommandPlan, paths: readonly JudgedPath[] = []): CommandVerdict => ({
+    plan,
+    findings: [{ rule: ALLOW, action: "deny", reason }],
+    auto: false,
+    paths,
+  });
+  if (typeof command !== "string") return denied("a command must be text", NOTHING);
+  const automatic = auto.prefixes.length > 0 ? check(command, auto.prefixes, core, cwd) : null;
+  const runsItself = automatic !== null && automatic.problem === null;
+  if (!allow.restricts) {
+    if (runsItself) {
+      const reason = `every command matches ${AUTO}`;
+      return {
+        plan: automatic.plan,
+        findings: [{ rule: AUTO, action: "allow", reason }],
+        auto: true,
+        paths: automatic.paths,
+      };
+    }
+    const plan: CommandPlan = { mode: "shell", segments: [], programs: [core.input.shell], paths: [] };
+    const findings = automatic ? [{ rule: AUTO, action: null, reason: automatic.problem ?? "" }] : [];
+    return { plan, findings, auto: false, paths: [] };
+  }
+  const listed = check(command, allow.prefixes, core, cwd);
+  if (listed.problem !== null) {
+    const names = allow.prefixes.length > 0
+      ? allow.prefixes.join(", ")
+      : "nothing (the list cannot be understood)";
+    return denied(`${listed.problem}; allowed: ${names}`, listed.plan, listed.paths);
+  }
+  const findings = [{ rule: ALLOW, action: null, reason: "every command matches" } as const];
+  return runsItself
+    ? {
+      plan: listed.plan,
+      findings: [...findings, { rule: AUTO, action: "allow", reason: `every command matches ${AUTO}` }],
+      auto: true,
+      paths: listed.paths,
+    }
+    : { plan: listed.plan, findings, auto: false, paths: listed.paths };
+}
+
+const NOTHING: CommandPlan = { mode: "tree", segments: [], programs: [], paths: [] };
+
+interface Checked {
+  readonly plan: CommandPlan;
+  /** Why it must not run as a tree; null when it may. */
+  readonly problem: string | null;
+  readonly paths: readonly JudgedPath[];
+}
+
+function check(command: string, prefixes: readonly string[], core: PolicyCore, cwd: string): Checked {
+  const { input } = core;
+  if (!input.checkCommand) return { plan: NOTHING, problem: "no checker for commands is at hand", paths: [] };
+  let plan: CommandPlan;
+  try {
+    plan = input.checkCommand(command, {
+      prefixes,
+      worktree: input.worktree,
+      cwd,
+      env: input.env,
+      shell: input.shell,
+      home: input.home,
+    });
+  } catch (error) {
+    return { plan: NOTHING, problem: `the command cannot be checked (${messageOf(error)})`, paths: [] };
+  }
+  const paths = plan.paths.map((use) => judgePath(use, core));
+  return { plan, problem: planProblem(plan) ?? pathProblem(paths), paths };
+}
+
+function planProblem(plan: CommandPlan): string | null {
+  if (plan.refused) return `${plan.refused.construct} is not allowed (in: ${plan.refused.segment})`;
+  const refused = plan.segments.find((segment) => segment.allowed !== true);
+  if (refused) return `${refused.reason} (in: ${refused.text})`;
+  if (plan.mode !== "tree" || plan.segments.length === 0 || plan.tree === undefined) {
+    return "there is no command that could be checked";
+  }
+  const deno = plan.programs.find(isDenoName);
+  return deno === undefined ? null : `${deno}: ${NO_DENO}`;
+}
+
+/** In a checked command line nobody is asked about a single redirect: what is not plainly allowed is denied. */
+function pathProblem(paths: readonly JudgedPath[]): string | null {
+  for (const { findings } of paths) {
+    const against = findings.find(({ action }) => action === "ask" || action === "deny");
+    if (against) {
+      return against.action === "deny"
+        ? against.reason
+        : `${against.reason}, which a checked command may not touch`;
+    }
+  }
+  return null;
+}
+
+/**
+ * Why a tool that the `bash` key gates, but that takes no command line, may not start its programs under an allowlist;
+ * null when it may. The list holds for it as it holds for commands: each program must begin an entry.
+ */
+export function programProblem(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  core: PolicyCore,
+): string | null {
+  let names: readonly string[];
+  try {
+    names = tool.programs?.(args, core.input.settings as unknown as Record<string, unknown>) ?? [];
+  } catch (error) {
+    return `which programs it starts is not known (${messageOf(error)})`;
+  }
+  const deno = names.find(isDenoName);
+  if (deno !== undefined) return `${deno}: ${NO_DENO}`;
+  const allow = prefixesAt(core.effective.permission, "bash_allow");
+  if (tool.permission !== "bash" || tool.commandArg || !allow.restricts) return null;
+  if (names.length === 0) return `which programs it starts is not known, and ${ALLOW} is in force`;
+  const first = new Set(allow.prefixes.map((prefix) => prefix.trim().split(/\s+/)[0]));
+  const other = names.find((name) => !first.has(name));
+  return other === undefined ? null : `${other} is not in ${ALLOW}; allowed: ${allow.prefixes.join(", ")}`;
+}

@@ -1,0 +1,159 @@
+/**
+ * From a decision to Deno permissions: what one call's worker may do, what a tool's warm workers may do, and the ceiling
+ * over the whole process.
+ *
+ * Everything here comes from configuration, worktree and the tool's `access`, never from a decision's action: a policy
+ * that says yes to everything still compiles to a worker that cannot leave the worktree. A yes adds exactly the path that
+ * it was said to.
+ *
+ * @module
+ */
+import { PolicyDenied } from "../errors.ts";
+import { dirname, isWithin, join } from "../text/path.ts";
+import type { Tool } from "../tool.ts";
+import { type PolicyCore, policyCore } from "./_core.ts";
+import { guardRules, ruleFor, rulePath } from "./path_rules.ts";
+import { NO_DENO } from "./programs.ts";
+import { programsOf } from "./_run.ts";
+import type { PolicyInput } from "./tool_policy.ts";
+import type { CallScope, Decision, GuardScope, PermissionSet, ResolvedPath } from "./types.ts";
+
+export { type CeilingFlags, type CeilingInput, compileCeiling, HOST_ENVIRONMENT } from "./_ceiling.ts";
+
+/** No permission at all. */
+export const NO_PERMISSIONS: PermissionSet = Object.freeze({
+  read: [],
+  write: [],
+  run: [],
+  net: [],
+  env: [],
+});
+
+/** What a worker asks for to start programs (node:child_process reads it). */
+const RUN_ENVIRONMENT = ["NODE_V8_COVERAGE"];
+
+type Granted = GuardScope["consented"][number];
+
+/**
+ * The permissions that a tool's warm workers have, whatever the call: the worktree for reading and, for tools that write,
+ * for writing; the programs that the tool may ever start with these settings. A tool without `access` has none.
+ */
+export function standingPermissions(tool: Tool, input: PolicyInput): PermissionSet {
+  const core = policyCore(input);
+  return permissionsOf(tool, core, programsOf(tool, null, "shell", core).paths);
+}
+
+/**
+ * What one call may do.
+ *
+ * @param decision of `ToolPolicy.resolve` for the same tool and arguments
+ * @param consented somebody said yes to an `ask`: the paths that needed it are opened, exactly
+ * @throws {PolicyDenied} when the call would start Deno itself
+ */
+export function compileCall(
+  tool: Tool,
+  decision: Decision,
+  input: PolicyInput,
+  consented: boolean,
+): CallScope {
+  const core = policyCore(input);
+  const programs = programsOf(tool, decision, decision.command?.mode ?? "shell", core);
+  if (programs.deno.length > 0) throw new PolicyDenied(`${programs.deno[0]}: ${NO_DENO}`, "programs");
+  const standing = standingPermissions(tool, input);
+  const base = permissionsOf(tool, core, programs.paths);
+  const yes = consented ? decision.paths.filter((path) => path.consent !== null).map(granted) : [];
+  const lifted = tool.access.length === 0
+    ? []
+    : decision.paths.filter((path) => !path.inside && openedByRule(path, core)).map(granted);
+  const targets = decision.command?.mode === "tree" ? writeTargets(decision.paths, core) : [];
+  const outside = [...yes, ...lifted].filter(({ path }) => !isWithin(path, input.worktree));
+  const temporary = outside.some(({ access }) => access === "write")
+    ? `.polyglav-${crypto.randomUUID()}.tmp`
+    : undefined;
+  const read = new Set(base.read), write = new Set(base.write);
+  if (tool.access.length > 0) {
+    for (const { path } of targets) write.add(path);
+    for (const { path, access } of outside) {
+      read.add(path);
+      if (access === "read") continue;
+      write.add(path);
+      for (const more of [join(dirname(path), `./${temporary}`), missingParent(path, core)]) {
+        if (more === null) continue;
+        read.add(more);
+        write.add(more);
+      }
+    }
+  }
+  const permissions: PermissionSet = { ...base, read: [...read], write: [...write] };
+  const guard: GuardScope = {
+    worktree: input.worktree,
+    roots: [
+      ...base.read.map((path): Granted => ({ path, access: "read" })),
+      ...base.write.map((path): Granted => ({ path, access: "write" })),
+      ...targets,
+      ...lifted,
+    ],
+    rules: guardRules(core.rules, input.worktree),
+    consented: yes,
+    ...(temporary === undefined ? {} : { temporary }),
+    home: input.home,
+    ...(decision.command ? { command: decision.command } : {}),
+  };
+  return { permissions, guard, oneShot: !samePermissions(permissions, standing) };
+}
+
+/** Whether two sets hold the same permissions, in whatever order. */
+export function samePermissions(a: PermissionSet, b: PermissionSet): boolean {
+  return (["read", "write", "run", "net", "env"] as const).every((kind) => {
+    const left = new Set(a[kind]), right = new Set(b[kind]);
+    return left.size === right.size && [...left].every((value) => right.has(value));
+  });
+}
+
+function permissionsOf(tool: Tool, core: PolicyCore, programs: readonly string[]): PermissionSet {
+  const { worktree } = core.input;
+  const has = (access: "read" | "write" | "run") => tool.access.includes(access);
+  return {
+    read: has("read") || has("write") || has("run") ? [worktree] : [],
+    write: has("write") ? [worktree] : [],
+    run: has("run") ? programs : [],
+    net: [],
+    env: has("run") ? RUN_ENVIRONMENT : [],
+  };
+}
+
+function granted({ canonical, access }: ResolvedPath): Granted {
+  return { path: canonical, access: access === "write" ? "write" : "read" };
+}
+
+/** Whether a rule of the user's opens a path outside; asked again here, because it must not come from the decision. */
+function openedByRule(path: ResolvedPath, core: PolicyCore): boolean {
+  if (path.consent !== null) return false;
+  const access = path.access === "write" ? "write" : "read";
+  const rule = ruleFor(core.rules, access, rulePath(path.canonical, core.input.worktree));
+  return rule !== null && !rule.builtIn && rule.rule.action === "allow";
+}
+
+/** Files that a checked command line may write: in the worktree (or opened by a rule), and under no rule against it. */
+function writeTargets(paths: readonly ResolvedPath[], core: PolicyCore): readonly Granted[] {
+  return paths.filter((path) => {
+    if (path.access !== "write") return false;
+    const rule = ruleFor(core.rules, "write", rulePath(path.canonical, core.input.worktree));
+    return path.inside ? rule === null || rule.rule.action === "allow" : openedByRule(path, core);
+  }).map(granted);
+}
+
+/** The topmost directory above a path that does not exist yet and has to be made; null where the parent is there. */
+function missingParent(path: string, core: PolicyCore): string | null {
+  let missing: string | null = null;
+  for (let directory = dirname(path); dirname(directory) !== directory; directory = dirname(directory)) {
+    try {
+      core.base.realPath(directory);
+      break;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) break;
+      missing = directory;
+    }
+  }
+  return missing;
+}

@@ -1,0 +1,131 @@
+/**
+ * Decisions for people: every rule that was looked at, in order, and the one that decided.
+ *
+ * @module
+ */
+import type { Action, Tool } from "../tool.ts";
+import { isDenoName } from "./programs.ts";
+import type { Decision, PermissionSet } from "./types.ts";
+
+/** A decision as plain data, for `--output json`. */
+export interface Explanation {
+  readonly tool: string;
+  readonly action: Action;
+  readonly rule: string;
+  readonly reason: string;
+  readonly trail: readonly {
+    readonly rule: string;
+    readonly action: Action | null;
+    readonly reason: string;
+    readonly decided: boolean;
+  }[];
+  readonly paths: readonly {
+    readonly path: string;
+    readonly access: string;
+    readonly canonical: string;
+    readonly inside: boolean;
+    readonly needs_consent: string | null;
+  }[];
+  readonly command: {
+    readonly mode: "shell" | "tree";
+    readonly segments: readonly {
+      readonly text: string;
+      readonly allowed: boolean;
+      readonly reason: string;
+    }[];
+    readonly refused: { readonly construct: string; readonly segment: string } | null;
+  } | null;
+  readonly permissions: PermissionSet | null;
+}
+
+/** The decision as data. @param permissions what the call would run with, where it is known */
+export function explanation(
+  decision: Decision,
+  tool: Tool,
+  permissions: PermissionSet | null = null,
+): Explanation {
+  const decisive = decisiveIndex(decision);
+  const { command } = decision;
+  return {
+    tool: tool.name,
+    action: decision.action,
+    rule: decision.rule,
+    reason: decision.reason,
+    trail: decision.trail.map(({ rule, action, reason }, index) => ({
+      rule,
+      action,
+      reason,
+      decided: index === decisive,
+    })),
+    paths: decision.paths.map(({ path, access, canonical, inside, consent }) => ({
+      path,
+      access,
+      canonical,
+      inside,
+      needs_consent: consent,
+    })),
+    command: command
+      ? {
+        mode: command.mode,
+        segments: command.segments.map(({ text, allowed, reason }) => ({ text, allowed, reason })),
+        refused: command.refused ?? null,
+      }
+      : null,
+    permissions,
+  };
+}
+
+/**
+ * The decision as text: a first line with the action, then the rules in order with `>` before the one that decided, the
+ * paths, the segments of a command and the permissions. Ends without a newline; free of control characters.
+ */
+export function explain(decision: Decision, tool: Tool, permissions: PermissionSet | null = null): string {
+  const data = explanation(decision, tool, permissions);
+  const lines = [`${data.tool}: ${data.action} (${data.rule}: ${data.reason})`, "rules, in order:"];
+  const width = Math.max(0, ...data.trail.map(({ rule }) => rule.length));
+  for (const { rule, action, reason, decided } of data.trail) {
+    lines.push(`${decided ? ">" : " "} ${rule.padEnd(width)}  ${(action ?? "-").padEnd(5)}  ${reason}`);
+  }
+  if (data.trail.length === 0) lines.push("  none");
+  if (data.paths.length > 0) lines.push("paths:");
+  for (const { path, access, canonical, inside, needs_consent } of data.paths) {
+    const state = needs_consent === null
+      ? inside ? "inside" : "outside, opened by a rule"
+      : `needs a yes: ${needs_consent}`;
+    lines.push(`  ${access.padEnd(5)}  ${path === canonical ? path : `${path} -> ${canonical}`}  (${state})`);
+  }
+  if (data.command) {
+    lines.push(data.command.mode === "tree" ? "command, run without a shell:" : "command, run by the shell");
+    for (const { text, allowed, reason } of data.command.segments) {
+      lines.push(`  ${allowed ? "allowed" : "refused"}  ${text}  (${reason})`);
+    }
+    if (data.command.refused) {
+      lines.push(`  refused  ${data.command.refused.segment}  (${data.command.refused.construct})`);
+    }
+  }
+  if (permissions) lines.push("permissions of its worker:", ...permissionLines(permissions));
+  return lines.map(oneLine).join("\n");
+}
+
+function permissionLines(permissions: PermissionSet): string[] {
+  const kinds = ["read", "write", "run", "net", "env"] as const;
+  const lines = kinds.filter((kind) => permissions[kind].length > 0).map((kind) =>
+    `  --allow-${kind}=${permissions[kind].filter((value) => kind !== "run" || !isDenoName(value)).join(",")}`
+  );
+  return lines.length > 0 ? lines : ["  none"];
+}
+
+function decisiveIndex(decision: Decision): number {
+  return decision.trail.findLastIndex(({ rule, action, reason }) =>
+    rule === decision.rule && action === decision.action && reason === decision.reason
+  );
+}
+
+/** Control characters and direction marks of file names and commands made visible. */
+function oneLine(text: string): string {
+  return text.replace(
+    // deno-lint-ignore no-control-regex
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

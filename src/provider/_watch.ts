@@ -1,0 +1,85 @@
+/**
+ * The body of a streaming response under watch: a time limit for silence, and a connection that can be used again.
+ *
+ * @module
+ */
+
+/** How long the end of a body may take after the reply is complete, in milliseconds. */
+const DRAIN = 1000;
+
+/** A reader of a body, in the form in which the `openai` package's stream takes it. */
+export class WatchedBody {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #onSilence: () => void;
+  #limit: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #done = false;
+  #draining: Promise<void> | null = null;
+
+  /**
+   * @param body the response's body
+   * @param limit milliseconds without any data after which `onSilence` is called
+   */
+  constructor(body: ReadableStream<Uint8Array>, limit: number, onSilence: () => void) {
+    this.#reader = body.getReader();
+    this.#limit = limit;
+    this.#onSilence = onSilence;
+  }
+
+  /** Changes the limit from the next read on. */
+  set limit(ms: number) {
+    this.#limit = ms;
+  }
+
+  /** Settles when a body that was left early has been read to its end. */
+  get drained(): Promise<void> {
+    return this.#draining ?? Promise.resolve();
+  }
+
+  /** Like a stream's own method: this object is the reader. */
+  getReader(): this {
+    return this;
+  }
+
+  /** The next bytes. */
+  async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    this.#timer = setTimeout(this.#onSilence, this.#limit);
+    try {
+      const result = await this.#reader.read();
+      if (result.done) this.#done = true;
+      return result;
+    } catch (error) {
+      this.#done = true;
+      throw error;
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  /**
+   * Leaves the body. After a complete reply (`[DONE]`) its end is read in the background instead, so that the
+   * connection serves the next request.
+   */
+  cancel(): Promise<void> {
+    if (!this.#done && !this.#draining) this.#draining = this.#drain();
+    return Promise.resolve();
+  }
+
+  /** Drops the body and its connection at once. */
+  async abandon(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#done = true;
+    await this.#reader.cancel().catch(() => {});
+  }
+
+  /** Nothing to release: the reader is this object. */
+  releaseLock(): void {}
+
+  async #drain(): Promise<void> {
+    const timer = setTimeout(() => this.#reader.cancel().catch(() => {}), DRAIN);
+    try {
+      while (!(await this.#reader.read()).done);
+    } catch { /* the connection is gone, and so is what was left */ }
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * What a call may touch: roots, consent and rules, from the guard's own copy of the scope.
+ *
+ * @module
+ */
+import { ToolError } from "../errors.ts";
+import { dirname, isWithin, normalize } from "../text/path.ts";
+import type { GuardScope } from "../policy/types.ts";
+import { absolute, canonical, checkText, shown } from "./_canonical.ts";
+import { RuleSet } from "./_match.ts";
+
+/** Where the system shows itself as files; never opened, whatever the roots say. */
+const SYSTEM: readonly string[] = Deno.build.os === "windows" ? [] : ["/proc", "/sys", "/dev"];
+
+/** Answers for canonical paths, and makes paths canonical. */
+export class ScopeCheck {
+  readonly #scope: GuardScope;
+  readonly #rules: RuleSet;
+
+  /** @param scope its paths are canonical already */
+  constructor(scope: GuardScope) {
+    this.#scope = scope;
+    this.#rules = new RuleSet(scope.rules, [scope.worktree, ...scope.roots.map((root) => root.path)]);
+  }
+
+  /**
+   * The canonical path that a text leads to.
+   *
+   * @throws {ToolError} where it may not be accessed in this way
+   */
+  resolve(path: string, access: "list" | "read" | "write"): string {
+    checkText(path);
+    const spelled = absolute(path, this.#scope.worktree, this.#scope.home);
+    refuseSystem(spelled, path);
+    const real = canonical(spelled, (candidate) => this.#consented(candidate, "read"));
+    this.require(real, access, path);
+    return real;
+  }
+
+  /** Throws where a canonical path may not be accessed in this way. @param asked as the caller wrote it, for messages */
+  require(real: string, access: "list" | "read" | "write", asked: string = real): void {
+    refuseSystem(real, asked);
+    if (this.#consented(real, access === "write" ? "write" : "read")) return;
+    const doing = `Cannot ${access} ${shown(asked)}`;
+    if (!this.#inRoots(real, access)) {
+      const where = this.#inRoots(real, "read")
+        ? "it lies where this call may only read"
+        : real === asked || isWithin(asked, real)
+        ? "it is outside the worktree"
+        : `it leads to ${shown(real)}, outside the worktree`;
+      throw new ToolError(`${doing}: ${where}`, "permission");
+    }
+    if (access === "list") return;
+    const rule = this.ruleAgainst(real, access);
+    if (rule !== null) throw new ToolError(`${doing}: the path rule ${rule} does not allow it`, "permission");
+  }
+
+  /** The rule that keeps a canonical path from being accessed without consent, or null. */
+  ruleAgainst(real: string, access: "read" | "write"): string | null {
+    const { action, pattern } = this.#rules.decide(real, access);
+    if (action === "allow" || this.#consented(real, access)) return null;
+    return `${JSON.stringify(pattern)} (${access}: ${action})`;
+  }
+
+  /** Whether the user said yes to this canonical path. Consent to write includes reading what will be changed. */
+  #consented(real: string, access: "read" | "write"): boolean {
+    return this.#scope.consented.some((item) =>
+      (item.access === "write" || access === "read") && isWithin(real, item.path)
+    );
+  }
+
+  #inRoots(real: string, access: "list" | "read" | "write"): boolean {
+    return this.#scope.roots.some((root) =>
+      (access !== "write" || root.access === "write") && isWithin(real, root.path)
+    );
+  }
+
+  /** Name of the temporary sibling: the host's for a path outside, else a random one. */
+  temporaryFor(real: string): string {
+    const given = this.#scope.temporary;
+    if (given !== undefined && !this.#inRoots(real, "write")) {
+      return given.includes("/") ? given : `${dirname(real)}/${given}`;
+    }
+    const bytes = crypto.getRandomValues(new Uint8Array(12));
+    const random = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return `${dirname(real)}/.polyglav-${random}.tmp`.replace("//.", "/.");
+  }
+}
+
+function refuseSystem(path: string, asked: string): void {
+  for (const place of SYSTEM) {
+    if (isWithin(normalize(path), place)) {
+      throw new ToolError(`Cannot open ${shown(asked)}: files below ${place} are never opened`, "permission");
+    }
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * Ring 5: the operating system confines the programs that commands start, because what a program does is out of the
+ * runtime's hands. `bwrap` (bubblewrap) on Linux, `sandbox-exec` on macOS; configuration in, a wrapped command out.
+ *
+ * Inside, the file system is read-only but for the worktree (without its protected parts), a private /tmp and
+ * `exec.writable`; the user's secrets, other processes and the sockets below /run are not there, and there is no network
+ * unless the call may have it.
+ *
+ * @module
+ */
+import { ToolError } from "../errors.ts";
+import { isWithin, join } from "../text/path.ts";
+import { bwrapArguments, bwrapCleanup, type BwrapRights, PRIVATE } from "./_confine_bwrap.ts";
+import { CACHES, DISPOSABLE, GIT_PROTECTED, SECRETS } from "./_confine_secrets.ts";
+import { seatbeltProfile } from "./_confine_seatbelt.ts";
+
+/** `exec.confine`: use it where it works, refuse to run commands without it, or never. */
+export type ConfineMode = "auto" | "require" | "off";
+
+/** What this machine can do; found once by {@link probeConfinement}. Plain data. */
+export interface Confinement extends BwrapRights {
+  /** Commands can be confined, and a harmless escape was tried and failed. */
+  readonly available: boolean;
+  /** One line: what is used, or what is missing and how to get it. */
+  readonly why: string;
+  /** Which program confines. */
+  readonly kind: "bwrap" | "sandbox-exec" | null;
+  /** Its absolute path: the only program that a confined call's worker has to start. */
+  readonly program: string | null;
+  /** It can lay private overlays over directories (bubblewrap 0.11). */
+  readonly overlays: boolean;
+  /** What lies where, as an unconfined look saw it: canonical path by path, only for what exists. */
+  readonly found: Readonly<Record<string, { readonly path: string; readonly directory: boolean }>>;
+  /** Git directory that the worktree uses beside its own (a linked worktree's or submodule's, or one further up). */
+  readonly gitDirectories: readonly string[];
+}
+
+/** A path that gets its own mount. */
+export interface Mount {
+  /** Canonical. */
+  readonly path: string;
+  readonly directory: boolean;
+}
+
+/** What {@link confineCommand} wraps by: plain data, so that it can be sent to a worker. */
+export interface ConfineSpec extends BwrapRights {
+  readonly kind: "bwrap" | "sandbox-exec";
+  /** Absolute path of the confining program. */
+  readonly program: string;
+  /** Canonical. */
+  readonly worktree: string;
+  readonly home: string;
+  /** Directories outside the worktree that are writable for real. */
+  readonly writable: readonly string[];
+  /** Directories that look writable, on a private layer that is thrown away. */
+  readonly overlays: readonly string[];
+  /** Directories that are writable, private and empty. */
+  readonly empty: readonly string[];
+  /** Folders of the system that are private and empty inside. */
+  readonly private: readonly string[];
+  /** Git directories: writable, and bound onto themselves so that they cannot be renamed. */
+  readonly git: readonly string[];
+  /** Read-only although they lie in something writable. */
+  readonly protect: readonly Mount[];
+  /** Like `protect`, for what does not exist: may not be created. */
+  readonly absent: readonly Mount[];
+  /** Not seen inside. */
+  readonly hide: readonly Mount[];
+  readonly network: boolean;
+}
+
+/** What a call's confinement is planned from. */
+export interface ConfineInput {
+  readonly mode: ConfineMode;
+  readonly probe: Confinement;
+  /** Canonical. */
+  readonly worktree: string;
+  readonly home: string;
+  /** `exec.writable`, `~/` allowed. */
+  readonly writable: readonly string[];
+  /** Paths that commands may not write although they lie in the worktree, absolute (literal path rules). */
+  readonly protect?: readonly string[];
+  /** Beyond the list of {@link SECRETS}: the program's own configuration and state directories. */
+  readonly hide?: readonly string[];
+  /** The call may use the network (`web` is allowed). */
+  readonly network: boolean;
+}
+
+export { SECRETS } from "./_confine_secrets.ts";
+export { probeConfinement, type ProbeInput } from "./_confine_probe.ts";
+
+/**
+ * The confinement of a call, or null where it runs without one (`off`; `auto` on a machine that cannot).
+ *
+ * @throws {ToolError} `permission` where `require` cannot be had
+ */
+export function planConfinement(input: ConfineInput): ConfineSpec | null {
+  const { probe, mode, worktree, home } = input;
+  if (mode === "off") return null;
+  if (!probe.available || !probe.kind || !probe.program) {
+    if (mode === "auto") return null;
+    throw new ToolError(
+      `exec.confine is "require", but commands cannot be confined here: ${probe.why}`,
+      "permission",
+    );
+  }
+  const known = (path: string): Mount | null => probe.found[path] ?? null;
+  const hide: Mount[] = [];
+  for (const path of [...SECRETS.map((name) => join(home, name)), ...(input.hide ?? [])]) {
+    const mount = known(path);
+    // A worktree inside such a folder is what the user wants worked on; its parts are protected otherwise.
+    if (mount && !isWithin(worktree, mount.path)) hide.push(mount);
+  }
+  const writable: string[] = [], overlays: string[] = [], empty: string[] = [];
+  const caches = new Set(CACHES.map((name) => join(home, name)));
+  const disposable = new Set(DISPOSABLE.map((name) => join(home, name)));
+  for (const written of input.writable) {
+    const path = expandHome(written, home), mount = known(path);
+    if (!mount?.directory || isWithin(worktree, mount.path)) continue;
+    if (!caches.has(path)) writable.push(mount.path);
+    else if (probe.overlays) overlays.push(mount.path);
+    else if (disposable.has(path)) empty.push(mount.path);
+  }
+  const protect: Mount[] = [], absent: Mount[] = [], git: string[] = [];
+  const own = join(worktree, ".git");
+  for (const directory of [own, ...probe.gitDirectories]) {
+    const status = look(directory) ?? known(directory);
+    if (!status) continue;
+    if (!status.directory) {
+      protect.push({ path: directory, directory: false });
+      continue;
+    }
+    git.push(directory);
+    // Outside the worktree this process may not look for the submodules one by one.
+    const modules = known(join(directory, "modules"));
+    if (modules) protect.push(modules);
+    for (const part of gitDirectoriesBelow(directory)) {
+      for (const { name, directory: isDirectory } of GIT_PROTECTED) {
+        addProtected(join(part, name), isDirectory, known, protect, absent);
+      }
+    }
+  }
+  addProtected(join(worktree, ".polyglav"), true, known, protect, absent);
+  for (const path of input.protect ?? []) {
+    const status = look(path);
+    if (status && path !== own && !protect.some((each) => isWithin(path, each.path))) {
+      protect.push({ path, directory: status.directory });
+    }
+  }
+  return {
+    kind: probe.kind,
+    program: probe.program,
+    worktree,
+    home,
+    writable,
+    overlays,
+    empty,
+    private: PRIVATE.flatMap((path) => {
+      const mount = known(path);
+      return mount?.directory && mount.path === path ? [path] : [];
+    }),
+    git,
+    protect,
+    absent,
+    hide,
+    network: input.network,
+    userNamespace: probe.userNamespace,
+    root: probe.root,
+  };
+}
+
+/** `~/x` below the home directory. */
+export function expandHome(path: string, home: string): string {
+  return path === "~" ? home : path.startsWith("~/") ? join(home, path.slice(2)) : path;
+}
+
+/**
+ * The wrapped command: pure. `argv` is started inside, in `cwd`.
+ *
+ * @returns the words to start instead; the first is {@link ConfineSpec.program}
+ */
+export function confineCommand(argv: readonly string[], spec: ConfineSpec, cwd: string): string[] {
+  if (spec.kind === "bwrap") return [spec.program, ...bwrapArguments(spec, cwd), "--", ...argv];
+  return [spec.program, "-p", seatbeltProfile(spec), "--", ...argv];
+}
+
+/**
+ * The command that takes away what {@link confineCommand} leaves on disk (empty mount points of absent protected paths),
+ * or null where it leaves nothing. To be run after every confined command, however that ended.
+ */
+export function confineCleanup(spec: ConfineSpec): string[] | null {
+  return spec.kind === "bwrap" && spec.absent.length > 0 ? bwrapCleanup(spec) : null;
+}
+
+/**
+ * Tells a confinement that failed from a command that failed.
+ *
+ * @returns the error to raise instead of a result, or null
+ */
+export function confinementFailure(
+  spec: ConfineSpec,
+  argv: readonly string[],
+  code: number | null,
+  output: string,
+): ToolError | null {
+  if (spec.kind !== "bwrap" || code !== 1 || !output.startsWith("bwrap: ")) return null;
+  const line = output.split("\n", 1)[0]!.slice("bwrap: ".length);
+  const program = argv[0] ?? "";
+  if (line.startsWith(`execvp ${program}:`)) {
+    return line.includes("No such file")
+      ? new ToolError(`command not found: ${program}`, "not_found")
+      : new ToolError(`cannot run ${program}: ${line.slice(line.lastIndexOf(":") + 2).toLowerCase()}`);
+  }
+  return new ToolError(
+    `the command could not be confined (${line}); it did not run. Fix that or set exec.confine to "off"`,
+  );
+}
+
+function addProtected(
+  path: string,
+  directory: boolean,
+  known: (path: string) => Mount | null,
+  protect: Mount[],
+  absent: Mount[],
+): void {
+  const seen = look(path), status = seen ?? known(path);
+  if (status) {
+    // An empty one is what an earlier run that was killed left behind: it goes when this one ends.
+    const left = seen !== null && !seen.directory && seen.empty &&
+      /(config\.worktree|info\/attributes)$/.test(path);
+    (left ? absent : protect).push({ path, directory: status.directory });
+  } else if (look(parent(path))?.directory || known(parent(path))?.directory) {
+    absent.push({ path, directory });
+  } else if (/\/info\/attributes$/.test(path)) {
+    // Without `info` the folder itself may not be made.
+    absent.push({ path: parent(path), directory: true });
+  }
+}
+
+/** A git directory and those of its submodules and linked worktrees (which have a configuration of their own). */
+function gitDirectoriesBelow(directory: string): string[] {
+  const all = [directory];
+  const walk = (path: string, depth: number) => {
+    for (const name of names(path)) {
+      const below = join(path, name);
+      if (look(join(below, "HEAD"))) all.push(below);
+      if (depth > 0 && all.length < 200) {
+        walk(look(join(below, "HEAD")) ? join(below, "modules") : below, depth - 1);
+      }
+    }
+  };
+  walk(join(directory, "modules"), 4);
+  walk(join(directory, "worktrees"), 0);
+  return all;
+}
+
+function names(directory: string): string[] {
+  try {
+    return [...Deno.readDirSync(directory)].filter((each) => each.isDirectory).map((each) => each.name)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function look(path: string): { path: string; directory: boolean; empty: boolean } | null {
+  try {
+    const status = Deno.lstatSync(path);
+    return { path, directory: status.isDirectory, empty: status.size === 0 };
+  } catch {
+    return null;
+  }
+}
+
+function parent(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
