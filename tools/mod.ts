@@ -5,12 +5,19 @@
  */
 import type { Tool } from "../src/tool.ts";
 import { projectInstructions } from "./_project_instructions.ts";
+import { fileEdit } from "./file_edit.ts";
 import { fileRead } from "./file_read.ts";
+import { fileWrite } from "./file_write.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
 import { listDir } from "./list_dir.ts";
+import { runCommand } from "./run_command.ts";
 
 /** The bundled plugins and their tools. */
 export const groups: Readonly<Record<string, readonly Tool[]>> = {
-  "polyglav-core-fs": [fileRead, listDir],
+  "polyglav-core-fs": [fileRead, listDir, glob, grep],
+  "polyglav-core-edit": [fileWrite, fileEdit],
+  "polyglav-core-exec": [runCommand],
 };
 
 /** Tools that the program itself uses; never shown to a model. */

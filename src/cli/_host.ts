@@ -120,14 +120,18 @@ function filePath(url: URL): string {
  *
  * @returns the exit code of the process under the ceiling; null: this is that process, go on
  */
-export async function underCeiling(flags: () => CeilingFlags): Promise<number | null> {
-  const { launch, canLaunch } = await import("../sandbox/launch.ts");
-  if (!canLaunch()) return null;
+export async function underCeiling(host: Host, flags: () => CeilingFlags): Promise<number | null> {
+  const { launch, canLaunch, watchLauncher } = await import("../sandbox/launch.ts");
+  if (!canLaunch()) {
+    watchLauncher(() => Deno.kill(Deno.pid, "SIGTERM"));
+    return null;
+  }
   return await launch({
     flags: flags(),
     mainModule: Deno.mainModule,
     args: Deno.args,
     env: Deno.env.toObject(),
+    worktree: host.worktree,
   });
 }
 

@@ -8,6 +8,7 @@ import { entryOf, keysOf, parseValue, unknownKey } from "../config/keys.ts";
 import { loadConfig, type LoadedConfig, type Origin } from "../config/load.ts";
 import { globalConfigFile, projectConfigFile, type UserPaths, userPaths } from "../config/paths.ts";
 import { lookUp } from "../config/schema.ts";
+import { listTrust } from "../config/trust.ts";
 import { EXIT, messageOf, PolyglavError, UsageError } from "../errors.ts";
 import { cleanForTerminal } from "../text/ansi.ts";
 import { nearest } from "../text/nearest.ts";
@@ -115,7 +116,7 @@ function entriesOf(values: Invocation["values"], io: CliIo): (readonly [string, 
     return keysOf(globalConfigFile(userPaths(io.env))).map(([key, value]) => [key, value, "global"] as const);
   }
   const { loaded } = loadSettings(values, io);
-  return loaded.entries.map(([key, value]) => [key, value, loaded.origin(key)] as const);
+  return loaded.entries().map(([key, value]) => [key, value, loaded.origin(key)] as const);
 }
 
 function list({ values, io }: Invocation): number {
@@ -239,7 +240,10 @@ function remark({ worktree, paths }: Target, key: string, values: Invocation["va
     return;
   }
   const mine = loaded.ignored.find((other) => other.key === key);
-  if (worktree !== null && mine) {
+  const recorded = () => listTrust(paths).some((record) => record.worktree === worktree);
+  if (worktree !== null && !mine && loaded.ignored.length > 0 && recorded()) {
+    io.err("Note: the project's file changed, so all of it counts again only after polyglav trust\n");
+  } else if (worktree !== null && mine) {
     io.err(`Note: ${key} counts in full once you run polyglav trust (until then: ${mine.why})\n`);
   } else if (worktree === null && loaded.origin(key) === "project") {
     io.err(

@@ -107,10 +107,10 @@ async function runPolicy({ values, io }: Invocation): Promise<number> {
 }
 
 async function ceiling(host: Host, yes: boolean): Promise<string[]> {
-  const { ceilingToFlags } = await import("../sandbox/flags.ts");
+  const { ceilingArguments } = await import("../sandbox/flags.ts");
   const address = providerAddress(host.settings, host.io.env, readKeys(host.paths.config));
   const flags: CeilingFlags = ceilingOf(host, { yes, providerAddress: address });
-  return ["--no-prompt", "--cached-only", "--unstable-worker-options", ...ceilingToFlags(flags)];
+  return ceilingArguments(flags, [host.worktree]);
 }
 
 async function runExplain({ values, positionals, io }: Invocation): Promise<number> {

@@ -85,7 +85,7 @@ async function run({ values, io }: Invocation): Promise<number> {
   const launches = canLaunch();
   const host = await prepare(values, io, flagsOf(values), { quiet: launches });
   const files = { replay: pathArgument(values.replay, io), record: pathArgument(values.record, io) };
-  const code = await underCeiling(() =>
+  const code = await underCeiling(host, () =>
     ceilingOf(host, {
       yes: values.yes === true,
       providerAddress: files.replay
@@ -94,8 +94,7 @@ async function run({ values, io }: Invocation): Promise<number> {
       read: files.replay ? [files.replay] : [],
       // A recording is written beside its target and renamed.
       write: files.record ? [dirname(files.record)] : [],
-    })
-  );
+    }));
   if (code !== null) return code;
 
   const warn = (message: string) => io.err(`Warning: ${message}\n`);

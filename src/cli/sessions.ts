@@ -20,6 +20,7 @@ import { cleanForTerminal, cleanJson } from "../text/ansi.ts";
 import { join } from "../text/path.ts";
 import type { CliIo, Command, Invocation } from "./_command.ts";
 import { formatList, formatSession } from "./_sessions_text.ts";
+import { resolveWorktree } from "./_worktree.ts";
 
 const list: Command = {
   name: "list",
@@ -165,15 +166,7 @@ export const command: Command = {
 };
 
 function place(values: Invocation["values"], io: CliIo): SessionPlace {
-  const path = typeof values.path === "string" ? join(io.cwd, values.path) : io.cwd;
-  let found: Deno.FileInfo;
-  try {
-    found = Deno.statSync(path);
-  } catch (error) {
-    throw new UsageError(`--path ${path} cannot be opened: ${messageOf(error)}`, { cause: error });
-  }
-  if (!found.isDirectory) throw new UsageError(`--path ${path} is not a folder; name the project's folder`);
-  return { worktree: path, stateDir: userPaths(io.env).state };
+  return { worktree: resolveWorktree(values, io), stateDir: userPaths(io.env).state };
 }
 
 function line(check: SessionCheck): string {

@@ -56,7 +56,7 @@ async function run({ values, positionals, io }: Invocation): Promise<number> {
   const [name, json] = positionals;
   const host = await prepare(values, io, {}, { quiet: await launches() });
   if (name === undefined) return list(host, values.output === "json");
-  const code = await underCeiling(() => ceilingOf(host, { yes: values.yes === true }));
+  const code = await underCeiling(host, () => ceilingOf(host, { yes: values.yes === true }));
   if (code !== null) return code;
   return await call(host, name, json === "-" ? await io.stdin() : json ?? "{}", values);
 }

@@ -59,7 +59,7 @@ function trust(values: Invocation["values"], io: CliIo): number {
   if (full.projectFile === null || sha256(full.projectFile) !== sha256(before.projectFile)) {
     throw new ConfigError(`${PROJECT_CONFIG} of ${name} changed while it was read; try again`);
   }
-  const wanted = new Map(full.entries);
+  const wanted = new Map(full.entries());
   if (before.ignored.length === 0) io.out(`${PROJECT_CONFIG} sets nothing that needs trust\n`);
   else {
     io.out(`${PROJECT_CONFIG} sets these keys, which need trust:\n`);

@@ -59,15 +59,11 @@ export function readConfigFile(path: string, within?: string): Uint8Array | null
     if (opened.ino !== info.ino || opened.dev !== info.dev) {
       throw problem(path, "changed while it was read; try again");
     }
-    const bytes = new Uint8Array(LIMIT + 1);
-    let length = 0;
-    for (let read: number | null = 0; read !== null && length <= LIMIT; length += read ?? 0) {
-      read = file.readSync(bytes.subarray(length));
-    }
-    if (length > LIMIT) {
-      throw problem(path, `has more than ${LIMIT} bytes; a configuration file has at most that`);
-    }
-    return bytes.slice(0, length);
+    const bytes = new Uint8Array(info.size + 1);
+    let length = 0, read: number | null;
+    while (length < bytes.length && (read = file.readSync(bytes.subarray(length))) !== null) length += read;
+    if (length > info.size) throw problem(path, "grew while it was read; try again");
+    return bytes.subarray(0, length);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw problem(path, `cannot be read: ${messageOf(error)}`);

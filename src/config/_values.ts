@@ -77,9 +77,12 @@ export function misfit(entry: SchemaEntry, value: unknown): string | null {
   }
 }
 
-/** A host name or address with an optional port, or `*.` and a name. Nothing that a URL parser reads differently. */
+/**
+ * A host name (an international one in its ASCII form, `xn--`) or an address, with an optional port, or `*.` and a
+ * name: nothing that a URL parser would read as another host.
+ */
 const HOST =
-  /^(?:(?:\*\.)?[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)*|\[[0-9A-Fa-f:.]+\]|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?::\d{1,5})?$/u;
+  /^(?:(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?::\d{1,5})?$/;
 
 function misfitList(entry: SchemaEntry, value: unknown, wrong: (what: string) => string): string | null {
   if (!Array.isArray(value)) return wrong(`is ${showValue(value)}`);

@@ -10,7 +10,7 @@ import { nearest } from "../text/nearest.ts";
 import type { Json } from "../tool.ts";
 import { readConfigFile } from "./_files.ts";
 import { decode, EMPTY, flagLayer, type Layer, parseLayer } from "./_layer.ts";
-import { type Ignored, narrowLayer, same } from "./_narrow.ts";
+import { type Ignored, narrowLayer, same, valueAt } from "./_narrow.ts";
 import { showName, showValue } from "./_show.ts";
 import { globalConfigFile, PROJECT_CONFIG, projectConfigFile, type UserPaths } from "./paths.ts";
 import { assemble, defaultLeaves, MODES, type SchemaEntry } from "./schema.ts";
@@ -41,7 +41,7 @@ export interface LoadedConfig {
   /** Where the value of a dotted key comes from; for a group, the strongest of its keys. */
   origin(key: string): Origin;
   /** Dotted keys that are set somewhere (defaults included), sorted, with their values. */
-  readonly entries: readonly (readonly [string, Json])[];
+  entries(): (readonly [string, Json])[];
   /** For the user, one line each; the one about missing trust included. */
   readonly warnings: readonly string[];
   /** Keys of the project's file that have no or not their full effect because the project is not trusted. */
@@ -79,17 +79,17 @@ export function loadConfig(input: LoadInput): LoadedConfig {
   }
 
   const settings = assemble([...base, ...own, ...wanted, ...said], modes);
-  const origins = new Map<string, Origin>(), values = new Map<string, Json>();
+  const origins = new Map<string, Origin>(), values = new Map<string, readonly [SchemaEntry, Json]>();
   const layers: readonly [Origin, Leaves][] = [["default", base], ["global", own], ["project", wanted], [
     "flag",
     said,
   ]];
   for (const [origin, leaves] of layers) {
-    for (const [key, , value] of leaves) {
+    for (const [key, entry, value] of leaves) {
       // A narrowing that changes nothing is still the user's value.
-      if (origin === "project" && !trusted && same(values.get(key), value)) continue;
+      if (origin === "project" && !trusted && same(values.get(key)?.[1], value)) continue;
       origins.set(key, origin);
-      values.set(key, value);
+      values.set(key, [entry, value]);
     }
   }
   checkMode(
@@ -100,7 +100,9 @@ export function loadConfig(input: LoadInput): LoadedConfig {
   return {
     settings,
     origin: (key) => originOf(key, origins),
-    entries: [...values].sort(([a], [b]) => a < b ? -1 : 1),
+    entries: () =>
+      [...values].sort(([a], [b]) => a < b ? -1 : 1)
+        .map(([key, [entry]]) => [key, valueAt(settings, key, entry) as Json] as const),
     warnings: [...global.layer.warnings, ...project.layer.warnings, ...trustWarning(project.file, ignored)],
     ignored,
     trusted,

@@ -64,7 +64,7 @@ export interface SchemaEntry {
   readonly unlimited?: true;
 }
 
-/** Every key, sorted by name; of two that match a key, the one with fewer `*` counts. */
+/** Every key, sorted by name; of two that match a key, the one that spells out more counts. */
 export const SCHEMA: readonly SchemaEntry[] = Object.entries(TABLE)
   .map(([key, { project, ...row }]: [string, Row]): SchemaEntry => ({
     ...row,
@@ -78,30 +78,21 @@ export const SCHEMA: readonly SchemaEntry[] = Object.entries(TABLE)
 /** Names that JavaScript's objects give a meaning to; no name in the configuration. */
 export const RESERVED: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-const fixed = new Map(SCHEMA.filter(({ key }) => !key.includes("*")).map((entry) => [entry.key, entry]));
-const patterns = SCHEMA.filter(({ key }) => key.includes("*"))
-  .sort((a, b) => stars(a.key) - stars(b.key))
-  .map((entry): [RegExp, SchemaEntry] => [pattern(entry.key), entry]);
-const sections = sectionPatterns();
-
-function stars(key: string): number {
-  return key.split("*").length;
+/** One part of a key: the entry that ends here, and the parts that may follow. */
+interface Part {
+  entry?: SchemaEntry;
+  readonly next: Map<string, Part>;
 }
 
-function pattern(key: string): RegExp {
-  const source = key.replaceAll(".", "\\.").replace(/\*$/, ".+").replaceAll("*", "[^.]+");
-  return new RegExp(`^${source}$`, "s");
-}
-
-function sectionPatterns(): RegExp[] {
-  const found = new Set<string>();
-  for (const { key } of SCHEMA) {
-    const parts = key.split(".");
-    for (let n = 1; n < parts.length; n++) found.add(parts.slice(0, n).join("."));
+const tree: Part = { next: new Map() };
+for (const entry of SCHEMA) {
+  let at = tree;
+  for (const part of entry.key.split(".")) {
+    let next = at.next.get(part);
+    if (next === undefined) at.next.set(part, next = { next: new Map() });
+    at = next;
   }
-  return [...found].map((section) =>
-    new RegExp(`^${section.replaceAll(".", "\\.").replaceAll("*", "[^.]+")}$`, "s")
-  );
+  at.entry = entry;
 }
 
 /**
@@ -109,10 +100,19 @@ function sectionPatterns(): RegExp[] {
  * Names under `tool_permission`, `grant_permission`, `exec.env` and `plugins` may have dots, names of modes may not.
  */
 export function lookUp(key: string): SchemaEntry | "section" | null {
-  if (key.split(".").some((part) => RESERVED.has(part))) return null;
-  const entry = fixed.get(key) ?? patterns.find(([matches]) => matches.test(key))?.[1];
-  if (entry) return entry;
-  return sections.some((matches) => matches.test(key)) ? "section" : null;
+  const parts = key.split(".");
+  return parts.some((part) => RESERVED.has(part)) ? null : descend(tree, parts, 0);
+}
+
+function descend(at: Part, parts: readonly string[], index: number): SchemaEntry | "section" | null {
+  const part = parts[index];
+  if (part === undefined) return at.entry ?? "section";
+  const exact = part === "*" ? undefined : at.next.get(part),
+    found = exact && descend(exact, parts, index + 1);
+  const any = at.next.get("*");
+  if (found || any === undefined) return found ?? null;
+  if (any.entry) return parts.slice(index).join(".") === "" ? null : any.entry;
+  return part === "" ? null : descend(any, parts, index + 1);
 }
 
 /** The parts of a dotted key as places in {@link Settings}: `exec.env.A.B` is exec, env, "A.B". */
@@ -135,9 +135,8 @@ export function knownKeys(): string[] {
 
 /** The defaults as dotted keys and values, modes included. */
 export function defaultLeaves(): [string, SchemaEntry, Json][] {
-  const leaves: [string, SchemaEntry, Json][] = [...fixed.values()].map((
-    entry,
-  ) => [entry.key, entry, entry.default]);
+  const fixed = SCHEMA.filter(({ key }) => !key.includes("*"));
+  const leaves = fixed.map((entry): [string, SchemaEntry, Json] => [entry.key, entry, entry.default]);
   for (const [name, mode] of Object.entries(MODES)) {
     for (const [key, value] of Object.entries(mode)) {
       const dotted = `modes.${name}.${key}`;
@@ -172,13 +171,24 @@ export function assemble(
       if (!Object.hasOwn(at, part)) at[part] = path[0] === "modes" ? group() : {};
       at = at[part] as Record<string, unknown>;
     }
-    at[path.at(-1)!] = value;
+    const name = path.at(-1)!;
+    at[name] = merge(at[name], value);
   };
   for (const name of modes) place(["modes", name], group());
   for (const [key, entry, value] of leaves) {
-    place(placeOf(key, entry), typeof value === "object" ? structuredClone(value) : value);
+    place(placeOf(key, entry), value);
   }
   return settings as unknown as Settings;
+}
+
+/** A copy of `value`; where both are objects (settings of plugins), `value` over `base` per key at any depth. */
+function merge(base: unknown, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((element) => merge(undefined, element));
+  if (typeof value !== "object" || value === null) return value;
+  const result = Object.create(null) as Record<string, unknown>;
+  if (typeof base === "object" && base !== null && !Array.isArray(base)) Object.assign(result, base);
+  for (const [name, part] of Object.entries(value)) result[name] = merge(result[name], part);
+  return result;
 }
 
 /** The settings of a user who has configured nothing; a new value each time. */

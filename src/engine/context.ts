@@ -138,9 +138,7 @@ function addTurn(messages: ChatMessage[], turn: Turn): void {
   let text = "", thinking = "", round = -1;
   let calls: ToolCall[] = [], results: ChatMessage[] = [];
   const flush = () => {
-    if (text !== "" || calls.length > 0) {
-      messages.push(assistantMessage(text, { thinking, calls }), ...results);
-    }
+    if (text !== "" || calls.length > 0) messages.push(assistantMessage(text, { thinking, calls }), ...results);
     [text, thinking, round, calls, results] = ["", "", -1, [], []];
   };
   for (const part of turn.parts) {
@@ -156,19 +154,13 @@ function addTurn(messages: ChatMessage[], turn: Turn): void {
       round = part.round;
       const call = { id: part.id, name: safeName(part.tool), arguments: JSON.stringify(part.input) };
       calls.push(call);
-      results.push(toolMessage(call, recordedResult(part, turn)));
+      results.push(toolMessage(call, isOpen(part) ? INTERRUPTED : part.output));
     }
   }
   flush();
 }
 
-function recordedResult(part: Extract<Turn["parts"][number], { type: "tool" }>, turn: Turn): string {
-  const unfinished = turn.status === "running" || turn.status === "cancelled" || turn.status === "error";
-  if (part.output === "" && unfinished) return INTERRUPTED;
-  if (/^\[[^\]]* result excluded from log\b/.test(part.output)) {
-    return `[The result of this call was not kept in the session. Call ${
-      safeName(part.tool)
-    } again to get it.]`;
-  }
-  return part.output;
+/** Whether a call was announced, but its result never recorded. */
+function isOpen(part: Extract<Turn["parts"][number], { type: "tool" }>): boolean {
+  return part.status === "interrupted" || part.status === "running";
 }

@@ -25,12 +25,12 @@ const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
 /**
  * The form in which names are compared: without regard to case, to Unicode composition and to the code points that
- * some file systems ignore. Upper before lower, so that letters which share one capital fall together.
+ * some file systems ignore. Lower, upper and lower again, so that letters which share a form fall together.
  */
 export function fold(text: string): string {
   // deno-lint-ignore no-control-regex
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase();
-  return text.normalize("NFD").replace(IGNORED, "").toUpperCase().toLowerCase().normalize("NFC");
+  return text.normalize("NFD").replace(IGNORED, "").toLowerCase().toUpperCase().toLowerCase().normalize("NFC");
 }
 
 /**

@@ -108,7 +108,9 @@ function findSubcommand(
     if (pattern === undefined && rule.valued?.includes(text)) i++;
     else if (text.startsWith("-")) {
       if (i >= spelled) {
-        const row = entry.rows.find((one) => one.options?.some((option) => optionMatches(option, text, entry)));
+        const row = entry.rows.find((one) =>
+          one.options?.some((option) => optionMatches(option, text, entry))
+        );
         return { hit: { argument: text, why: row?.why ?? "stands before the subcommand and is not known" } };
       }
       // Spelled out, but it may take the next word: the subcommand is one that cannot be such a value.

@@ -11,7 +11,11 @@ export type Script = "sed" | "awk" | "tar";
 
 /** The word that holds the dangerous script, or null. */
 export function scriptHit(kind: Script, words: readonly ShellWord[], spelled: number): string | null {
-  return kind === "sed" ? sedHit(words, spelled) : kind === "awk" ? awkHit(words, spelled) : tarHit(words, spelled);
+  return kind === "sed"
+    ? sedHit(words, spelled)
+    : kind === "awk"
+    ? awkHit(words, spelled)
+    : tarHit(words, spelled);
 }
 
 /** tar's old style: the first word is a cluster without a dash. */
@@ -99,7 +103,9 @@ export function harmlessSed(script: string): boolean {
     else if (script[i] === "/" || script[i] === "\\") {
       const delimiter = script[i] === "\\" ? script[++i] : "/";
       i++;
-      if (delimiter === undefined || delimiter === "\\" || delimiter === "\n" || !delimited(delimiter)) return false;
+      if (delimiter === undefined || delimiter === "\\" || delimiter === "\n" || !delimited(delimiter)) {
+        return false;
+      }
       while (i < script.length && "IM".includes(script[i]!)) i++;
     }
     return true;
@@ -138,7 +144,7 @@ export function harmlessSed(script: string): boolean {
       const delimiter = script[i++];
       if (delimiter === undefined || "\\\n".includes(delimiter)) return false;
       if (!delimited(delimiter) || !delimited(delimiter)) return false;
-      if (command === "s") while (i < script.length && /[gpiIM0-9]/.test(script[i]!)) i++;
+      if (command === "s") { while (i < script.length && /[gpiIM0-9]/.test(script[i]!)) i++; }
     } else if ("qQlL".includes(command)) {
       blanks();
       while (i < script.length && /\d/.test(script[i]!)) i++;
@@ -156,10 +162,15 @@ function awkHit(words: readonly ShellWord[], spelled: number): string | null {
     if (!option) {
       const at = text === "--" ? i + 1 : i, program = words[at];
       if (!program || at < spelled) return null;
-      return program.pattern !== undefined || pattern !== undefined || !harmlessAwk(program.text) ? program.text : null;
+      return program.pattern !== undefined || pattern !== undefined || !harmlessAwk(program.text)
+        ? program.text
+        : null;
     }
     if (text === "-F" || text === "-v" || text === "--assign" || text === "--field-separator") i++;
-    else if (!/^(-[Fv].|--(assign|field-separator)=|--(version|help|posix|re-interval|csv|traditional|lint)$|-[VP]$)/s.test(text)) {
+    else if (
+      !/^(-[Fv].|--(assign|field-separator)=|--(version|help|posix|re-interval|csv|traditional|lint)$|-[VP]$)/s
+        .test(text)
+    ) {
       // Unknown: it may take the next word, so that the program cannot be told.
       if (i >= spelled) return text;
     }
@@ -169,7 +180,8 @@ function awkHit(words: readonly ShellWord[], spelled: number): string | null {
 
 /** Words after which a slash begins a regular expression although they are words. */
 const AWK_KEYWORDS = new Set(
-  "BEGIN END BEGINFILE ENDFILE if else while for do in return exit delete print printf case switch default".split(" "),
+  "BEGIN END BEGINFILE ENDFILE if else while for do in return exit delete print printf case switch default"
+    .split(" "),
 );
 
 /** Whether an awk program neither starts programs nor opens files: no `|`, `getline`, `system`, `@`, `>` after print. */

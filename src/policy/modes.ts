@@ -110,6 +110,9 @@ export function prefixesAt(permission: ToolPermission, key: "bash_allow" | "bash
   return { restricts: value.length > 0, prefixes };
 }
 
+/** A list that restricts and lets nothing through. */
+const MATCHES_NOTHING: readonly string[] = [""];
+
 const ORDER: Readonly<Record<Action, number>> = { deny: 0, ask: 1, allow: 2 };
 
 /** The stricter of two actions. */
@@ -119,8 +122,8 @@ export function stricter(a: Action, b: Action): Action {
 
 /**
  * Permissions no wider than a ceiling: per key the stricter action (a key that one side lacks is `ask` there),
- * `bash_allow` and `bash_auto` by intersection. Two allowlists with nothing in common deny `bash`, because an empty
- * list would mean no restriction.
+ * `bash_allow` and `bash_auto` by intersection. Two allowlists with nothing in common deny `bash` and leave a list
+ * that matches nothing, because an empty one would mean no restriction.
  */
 export function clampPermission(wanted: ToolPermission, ceiling: ToolPermission): ToolPermission {
   const result: Record<string, Action | readonly string[]> = {};
@@ -129,14 +132,14 @@ export function clampPermission(wanted: ToolPermission, ceiling: ToolPermission)
     result[key] = stricter(actionAt(wanted, key) ?? "ask", actionAt(ceiling, key) ?? "ask");
   }
   const a = prefixesAt(wanted, "bash_allow"), b = prefixesAt(ceiling, "bash_allow");
-  if (a.restricts && b.restricts) {
-    const common = commonPrefixes(a.prefixes, b.prefixes);
-    if (common.length > 0) result.bash_allow = common;
-    else result.bash = "deny";
-  } else if (a.restricts || b.restricts) {
-    const { prefixes } = a.restricts ? a : b;
-    if (prefixes.length > 0) result.bash_allow = prefixes;
-    else result.bash = "deny";
+  if (a.restricts || b.restricts) {
+    const common = a.restricts && b.restricts
+      ? commonPrefixes(a.prefixes, b.prefixes)
+      : a.restricts
+      ? a.prefixes
+      : b.prefixes;
+    result.bash_allow = common.length > 0 ? common : MATCHES_NOTHING;
+    if (common.length === 0) result.bash = "deny";
   }
   const auto = commonPrefixes(
     prefixesAt(wanted, "bash_auto").prefixes,

@@ -13,6 +13,9 @@ export interface Piece {
 const OPEN = /<think(?:ing)?>/;
 const CLOSE = /<\/think(?:ing)?>/;
 const LONGEST = "</thinking>".length;
+/** Blanks before an opening tag, and characters of an inner block, that are waited for. */
+const MAX_BLANKS = 1000;
+const MAX_INNER = 64 * 1024;
 
 /**
  * Reads text in pieces of any size, tags split between them included. A tag at the start of the answer opens
@@ -24,6 +27,8 @@ export class ThinkFilter {
   #state: "start" | "leading" | "text" | "inner" = "start";
   /** The opening tag of an inner block, which is text unless it is closed. */
   #tag = "";
+  #held: string[] = [];
+  #heldSize = 0;
   #last = "";
 
   /** Takes the next text and returns what is certain. */
@@ -61,7 +66,8 @@ export class ThinkFilter {
         this.#buffer = body.slice(open[0].length);
         return true;
       }
-      if (!final && (body === "" || isPrefix(body, ["<think>", "<thinking>"]))) return false;
+      const waiting = body === "" ? buffer.length < MAX_BLANKS : isPrefix(body, ["<think>", "<thinking>"]);
+      if (!final && waiting) return false;
       this.#state = "text";
       return true;
     }
@@ -82,15 +88,19 @@ export class ThinkFilter {
     if (this.#state === "inner") {
       const close = CLOSE.exec(buffer);
       if (close) {
-        emit("thinking", buffer.slice(0, close.index));
+        emit("thinking", this.#held.join("") + buffer.slice(0, close.index));
         this.#buffer = buffer.slice(close.index + close[0].length);
-        this.#state = "text";
+        this.#leaveInner();
         return true;
       }
-      if (!final) return false;
-      emit("token", this.#tag + buffer);
-      this.#buffer = "";
-      return false;
+      const keep = final ? 0 : heldBack(buffer, ["</think>", "</thinking>"]);
+      this.#held.push(buffer.slice(0, buffer.length - keep));
+      this.#heldSize += buffer.length - keep;
+      this.#buffer = buffer.slice(buffer.length - keep);
+      if (!final && this.#heldSize < MAX_INNER) return false;
+      emit("token", this.#tag + this.#held.join(""));
+      this.#leaveInner();
+      return this.#buffer !== "";
     }
     const open = OPEN.exec(buffer);
     if (!open) {
@@ -110,6 +120,10 @@ export class ThinkFilter {
     this.#tag = open[0];
     this.#state = "inner";
     return true;
+  }
+
+  #leaveInner(): void {
+    [this.#held, this.#heldSize, this.#state] = [[], 0, "text"];
   }
 }
 

@@ -84,7 +84,7 @@ export function readKeys(
   }
   const keys: Record<string, string> = Object.create(null);
   for (const [name, entry] of Object.entries(value)) {
-    const key = typeof entry === "object" && entry !== null
+    const key = typeof entry === "object" && entry !== null && !Array.isArray(entry)
       ? (entry as { api_key?: unknown }).api_key
       : entry as unknown;
     if (key === undefined || key === null || key === "") continue;

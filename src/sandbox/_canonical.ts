@@ -75,11 +75,12 @@ export function realPath(path: string): string {
  * Where an absolute path leads: every link on the way resolved, also those whose target does not exist; what does
  * not exist is kept as text.
  *
+ * @param asked as the caller wrote it, for messages
  * @param known canonical paths that may be believed where the system does not let us look (a single file outside)
  * @throws {ToolError} kind `permission` where we may not look, `execution` for loops and what the system cannot resolve
  */
-export function canonical(path: string, known: (path: string) => boolean): string {
-  return follow(path, path, known, MOST_LINKS);
+export function canonical(path: string, asked: string, known: (path: string) => boolean): string {
+  return follow(path, asked, known, MOST_LINKS);
 }
 
 function follow(path: string, asked: string, known: (path: string) => boolean, left: number): string {
@@ -108,10 +109,7 @@ function follow(path: string, asked: string, known: (path: string) => boolean, l
 function refuse(error: unknown, path: string, asked: string, known: (path: string) => boolean): string {
   if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
     if (known(path)) return path;
-    throw new ToolError(
-      `Cannot reach ${shown(asked)}: it leads to a place that this call may not look at`,
-      "permission",
-    );
+    throw new ToolError(`Cannot use the path ${shown(asked)}: it leads outside the worktree`, "permission");
   }
   if (error instanceof Deno.errors.FilesystemLoop) {
     throw new ToolError(`Cannot resolve ${shown(asked)}: its links lead in a circle`);

@@ -70,6 +70,8 @@ export type ToHost =
   | { readonly type: "ready" }
   /** The worker's code ended the worker. */
   | { readonly type: "closed" }
+  /** Nobody caught an error. */
+  | { readonly type: "crashed"; readonly reason: string }
   | { readonly type: "progress"; readonly id: number; readonly text: string }
   | {
     readonly type: "fanout";

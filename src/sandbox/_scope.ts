@@ -32,7 +32,7 @@ export class ScopeCheck {
     checkText(path);
     const spelled = absolute(path, this.#scope.worktree, this.#scope.home);
     refuseSystem(spelled, path);
-    const real = canonical(spelled, (candidate) => this.#consented(candidate, "read"));
+    const real = canonical(spelled, path, (candidate) => this.#consented(candidate, "read"));
     this.require(real, access, path);
     return real;
   }

@@ -49,6 +49,14 @@ function announceEnd(): void {
   };
   scope.close = end;
   Deno.exit = end as unknown as typeof Deno.exit;
+  // What nobody caught is the call's error. Deno would print it, with our paths, before it tells the host.
+  const crash = (event: Event, thrown: unknown) => {
+    event.preventDefault();
+    post({ type: "crashed", reason: failureOf(thrown).message });
+    close();
+  };
+  addEventListener("error", (event) => crash(event, event.error ?? event.message));
+  addEventListener("unhandledrejection", (event) => crash(event, event.reason));
 }
 
 /** Answers the host's calls with these tools. */
@@ -161,7 +169,9 @@ async function programs(
   start: (shared: (options: ExecOptions) => SharedSettings) => Promise<ExecResult>,
   workspace: Workspace,
 ): Promise<ExecResult> {
-  if (!setup.run) throw new ToolError(`${tool.name} may not start programs: it does not declare it`, "permission");
+  if (!setup.run) {
+    throw new ToolError(`${tool.name} may not start programs: it does not declare it`, "permission");
+  }
   const pids: number[] = [];
   try {
     return await start((options) => ({
@@ -182,7 +192,9 @@ async function programs(
 function directoryOf(path: string, workspace: Workspace): string {
   const real = workspace.resolve(path, "list");
   const kind = workspace.status(real)?.kind;
-  if (kind === undefined) throw new ToolError(`Cannot run in ${path}: there is no such directory`, "not_found");
+  if (kind === undefined) {
+    throw new ToolError(`Cannot run in ${path}: there is no such directory`, "not_found");
+  }
   if (kind !== "directory") throw new ToolError(`Cannot run in ${path}: it is not a directory`);
   return real;
 }

@@ -33,6 +33,7 @@ export class WorkerHandle {
     this.#worker.onmessage = ({ data }: MessageEvent<ToHost>) => {
       if (data.type === "ready") this.ready = true;
       else if (data.type === "closed") this.#die("it ended its own worker");
+      else if (data.type === "crashed") this.#die(data.reason);
       else this.onMessage(data);
     };
     this.#worker.onerror = (event) => {

@@ -17,6 +17,8 @@ export interface CeilingNote {
   readonly flags: CeilingFlags;
   /** A private folder (0700) that the launcher removes when the program ends, or null. */
   readonly scratch: string | null;
+  /** Process id of the launcher. */
+  readonly launcher: number;
 }
 
 /** How a worker is made. */
@@ -76,7 +78,10 @@ export function workerPlan(set: PermissionSet, ceiling: CeilingFlags | null, one
   return { permissions, birth: { drop } };
 }
 
-function granted(values: readonly string[], query: (value: string) => Deno.PermissionDescriptor): string[] | false {
+function granted(
+  values: readonly string[],
+  query: (value: string) => Deno.PermissionDescriptor,
+): string[] | false {
   const list = values.filter((value) => Deno.permissions.querySync(query(value)).state === "granted");
   return list.length > 0 ? list : false;
 }
@@ -95,7 +100,10 @@ function others(
   }
   const list = ceiling?.[name];
   const entries = list === true ? ["/"] : list ?? [];
-  return entries.filter((path) => !wanted.some((keep) => isWithin(path, keep))).map((path) => ({ name, path }));
+  return entries.filter((path) => !wanted.some((keep) => isWithin(path, keep))).map((path) => ({
+    name,
+    path,
+  }));
 }
 
 /**
@@ -111,7 +119,8 @@ export function ceilingArguments(flags: CeilingFlags, keep: readonly string[] = 
     if (values.length > 0) out.push(`--${flag}=${values.map((value) => checked(value, kind)).join(",")}`);
   };
   for (const name of ["read", "write", "net"] as const) {
-    const allow = flags[name], deny = flags[name === "read" ? "denyRead" : name === "write" ? "denyWrite" : "denyNet"];
+    const allow = flags[name],
+      deny = flags[name === "read" ? "denyRead" : name === "write" ? "denyWrite" : "denyNet"];
     if (allow !== true) list(`allow-${name}`, allow, name);
     else if (name !== "net" && deny.length > 0 && Deno.build.os !== "windows") {
       list(`allow-${name}`, ["/", ...keep.filter((path) => path !== "/")], name);

@@ -46,6 +46,11 @@ export class SessionBuilder {
     return this.#open.get(id)?.[0] ?? null;
   }
 
+  /** The process that wrote so far has ended: a turn without an end was cancelled. */
+  abandon(): void {
+    this.#close("cancelled", null, this.#last);
+  }
+
   /** Takes the next record in. One that does not fit where it stands (a result without a call) changes nothing. */
   add(record: SessionRecord): void {
     const at = record.at, turn = this.#turn;

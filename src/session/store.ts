@@ -78,6 +78,7 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenSess
     } as const;
     const opened = await openLog(files, { ...header, version: 1 }, options.trust ?? false);
     const { log, builder, anchor, first, resumed } = opened;
+    if (resumed) builder.abandon();
     for (const body of first) builder.add(log.append(body, clock()));
     if (resumed) tighten(files.log, sessions);
     const notes = first.flatMap((body) =>

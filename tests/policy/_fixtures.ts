@@ -35,7 +35,13 @@ export const fileRead: Tool = tool({
   aliases: ["read_file", "read", "view"],
 });
 /** See above. */
-export const listDir: Tool = tool({ name: "list_dir", permission: "list", access: ["read"], pathArg: "path", aliases: ["ls"] });
+export const listDir: Tool = tool({
+  name: "list_dir",
+  permission: "list",
+  access: ["read"],
+  pathArg: "path",
+  aliases: ["ls"],
+});
 /** Its pattern may climb, so it names its paths itself. */
 export const glob: Tool = tool({
   name: "glob",
@@ -139,9 +145,18 @@ export function settings(over: Record<string, unknown> = {}): Settings {
 }
 
 /** A checker of commands for tests: splits at `&&`, compares first words, and takes `> FILE` for a redirect. */
-export function checkWords(command: string, context: { prefixes: readonly string[]; cwd: string }): CommandPlan {
+export function checkWords(
+  command: string,
+  context: { prefixes: readonly string[]; cwd: string },
+): CommandPlan {
   if (command.includes("$(")) {
-    return { mode: "tree", segments: [], refused: { construct: "a substitution", segment: command }, programs: [], paths: [] };
+    return {
+      mode: "tree",
+      segments: [],
+      refused: { construct: "a substitution", segment: command },
+      programs: [],
+      paths: [],
+    };
   }
   const parts = command.split("&&").map((part) => part.trim()).filter((part) => part !== "");
   const segments = parts.map((text) => {
@@ -151,7 +166,9 @@ export function checkWords(command: string, context: { prefixes: readonly string
   });
   const paths = parts.flatMap((text) => {
     const target = /> *(\S+)$/.exec(text)?.[1];
-    return target ? [{ path: target.startsWith("/") ? target : `${context.cwd}/${target}`, access: "write" as const }] : [];
+    return target
+      ? [{ path: target.startsWith("/") ? target : `${context.cwd}/${target}`, access: "write" as const }]
+      : [];
   });
   const programs = parts.map((text) => text.split(" ")[0]!);
   return { mode: "tree", tree: { chains: [] }, segments, programs, paths };

@@ -36,58 +36,254 @@ const INSIDE = { path: "src/a.ts" }, OUTSIDE = { path: "/etc/passwd" };
 
 const rows: readonly Row[] = [
   // 1: names
-  ["the deny list refuses", { tools: { allow: [], deny: ["file_read"] } }, fileRead, INSIDE, "deny", "tools.deny"],
-  ["an alias in the deny list refuses the canonical tool", { tools: { allow: [], deny: ["view"] } }, fileRead, INSIDE, "deny", "tools.deny"],
-  ["an alias with presets in the deny list refuses", { tools: { allow: [], deny: ["bash"] } }, runCommand, { command: "ls" }, "deny", "tools.deny"],
-  ["case does not open the deny list", { tools: { allow: [], deny: ["File_Read"] } }, fileRead, INSIDE, "deny", "tools.deny"],
-  ["deny wins over allow", { tools: { allow: ["file_read"], deny: ["file_read"] } }, fileRead, INSIDE, "deny", "tools.deny"],
-  ["an allow list refuses everything else", { tools: { allow: ["file_read"], deny: [] } }, listDir, { path: "." }, "deny", "tools.allow"],
-  ["an alias in the allow list admits the canonical tool", { tools: { allow: ["ls"], deny: [] } }, listDir, { path: "." }, "allow", "tool_permission.list"],
-  ["an allow list does not lift a category deny", { tools: { allow: ["file_read"], deny: [] }, tool_permission: { read: "deny" } }, fileRead, INSIDE, "deny", "tool_permission.read"],
-  ["an allow list does not lift an ask", { tools: { allow: ["run_command"], deny: [] } }, runCommand, { command: "ls" }, "ask", "tool_permission.bash"],
+  [
+    "the deny list refuses",
+    { tools: { allow: [], deny: ["file_read"] } },
+    fileRead,
+    INSIDE,
+    "deny",
+    "tools.deny",
+  ],
+  [
+    "an alias in the deny list refuses the canonical tool",
+    { tools: { allow: [], deny: ["view"] } },
+    fileRead,
+    INSIDE,
+    "deny",
+    "tools.deny",
+  ],
+  [
+    "an alias with presets in the deny list refuses",
+    { tools: { allow: [], deny: ["bash"] } },
+    runCommand,
+    { command: "ls" },
+    "deny",
+    "tools.deny",
+  ],
+  [
+    "case does not open the deny list",
+    { tools: { allow: [], deny: ["File_Read"] } },
+    fileRead,
+    INSIDE,
+    "deny",
+    "tools.deny",
+  ],
+  [
+    "deny wins over allow",
+    { tools: { allow: ["file_read"], deny: ["file_read"] } },
+    fileRead,
+    INSIDE,
+    "deny",
+    "tools.deny",
+  ],
+  [
+    "an allow list refuses everything else",
+    { tools: { allow: ["file_read"], deny: [] } },
+    listDir,
+    { path: "." },
+    "deny",
+    "tools.allow",
+  ],
+  [
+    "an alias in the allow list admits the canonical tool",
+    { tools: { allow: ["ls"], deny: [] } },
+    listDir,
+    { path: "." },
+    "allow",
+    "tool_permission.list",
+  ],
+  [
+    "an allow list does not lift a category deny",
+    { tools: { allow: ["file_read"], deny: [] }, tool_permission: { read: "deny" } },
+    fileRead,
+    INSIDE,
+    "deny",
+    "tool_permission.read",
+  ],
+  [
+    "an allow list does not lift an ask",
+    { tools: { allow: ["run_command"], deny: [] } },
+    runCommand,
+    { command: "ls" },
+    "ask",
+    "tool_permission.bash",
+  ],
   // 2: categories
   ["the default of bash is ask", {}, runCommand, { command: "ls" }, "ask", "tool_permission.bash"],
   ["the default of vcs is ask", {}, gitCommit, { message: "m" }, "ask", "tool_permission.vcs"],
   ["the default of edit is allow", {}, fileWrite, INSIDE, "allow", "tool_permission.edit"],
-  ["category deny is final", { tool_permission: { edit: "deny" } }, fileWrite, OUTSIDE, "deny", "tool_permission.edit"],
-  ["a missing key asks", { tool_permission: { read: undefined } }, fileRead, INSIDE, "ask", "tool_permission.read"],
-  ["a value that cannot be understood asks", { tool_permission: { read: "yes" } }, fileRead, INSIDE, "ask", "tool_permission.read"],
-  ["a value of another type asks", { tool_permission: { read: ["allow"] } }, fileRead, INSIDE, "ask", "tool_permission.read"],
-  ["upper case is not understood", { tool_permission: { read: "ALLOW" } }, fileRead, INSIDE, "ask", "tool_permission.read"],
-  ["ask stays ask outside", { tool_permission: { read: "ask" } }, fileRead, OUTSIDE, "ask", "tool_permission.read"],
+  [
+    "category deny is final",
+    { tool_permission: { edit: "deny" } },
+    fileWrite,
+    OUTSIDE,
+    "deny",
+    "tool_permission.edit",
+  ],
+  [
+    "a missing key asks",
+    { tool_permission: { read: undefined } },
+    fileRead,
+    INSIDE,
+    "ask",
+    "tool_permission.read",
+  ],
+  [
+    "a value that cannot be understood asks",
+    { tool_permission: { read: "yes" } },
+    fileRead,
+    INSIDE,
+    "ask",
+    "tool_permission.read",
+  ],
+  [
+    "a value of another type asks",
+    { tool_permission: { read: ["allow"] } },
+    fileRead,
+    INSIDE,
+    "ask",
+    "tool_permission.read",
+  ],
+  [
+    "upper case is not understood",
+    { tool_permission: { read: "ALLOW" } },
+    fileRead,
+    INSIDE,
+    "ask",
+    "tool_permission.read",
+  ],
+  [
+    "ask stays ask outside",
+    { tool_permission: { read: "ask" } },
+    fileRead,
+    OUTSIDE,
+    "ask",
+    "tool_permission.read",
+  ],
   // 3: resolvers
-  ["a resolver refines allow to ask", { tool_permission: { vcs: "allow" } }, gitCommit, { message: "m", all: "true" }, "ask", "permission_fn"],
-  ["a resolver that answers null defers", { tool_permission: { vcs: "allow" } }, gitCommit, { message: "m" }, "allow", "tool_permission.vcs"],
-  ["a resolver does not lift a deny", { tool_permission: { delegate: "deny" } }, delegate, { role: "tester" }, "deny", "tool_permission.delegate"],
-  ["a resolver may lift an ask", { tool_permission: { delegate: "ask" } }, delegate, { role: "tester" }, "allow", "permission_fn"],
+  [
+    "a resolver refines allow to ask",
+    { tool_permission: { vcs: "allow" } },
+    gitCommit,
+    { message: "m", all: "true" },
+    "ask",
+    "permission_fn",
+  ],
+  [
+    "a resolver that answers null defers",
+    { tool_permission: { vcs: "allow" } },
+    gitCommit,
+    { message: "m" },
+    "allow",
+    "tool_permission.vcs",
+  ],
+  [
+    "a resolver does not lift a deny",
+    { tool_permission: { delegate: "deny" } },
+    delegate,
+    { role: "tester" },
+    "deny",
+    "tool_permission.delegate",
+  ],
+  [
+    "a resolver may lift an ask",
+    { tool_permission: { delegate: "ask" } },
+    delegate,
+    { role: "tester" },
+    "allow",
+    "permission_fn",
+  ],
   ["a resolver may deny", {}, delegate, { role: "ghost" }, "deny", "permission_fn"],
   // web
-  ["web_fetch is gated by read", { tool_permission: { read: "ask" } }, webFetch, { url: "https://example.com" }, "ask", "tool_permission.read"],
-  ["web_fetch is never above web: ask", { tool_permission: { web: "ask" } }, webFetch, { url: "https://example.com" }, "ask", "tool_permission.web"],
-  ["web_fetch is never above web: deny", { tool_permission: { web: "deny" } }, webFetch, { url: "https://example.com" }, "deny", "tool_permission.web"],
-  ["a missing web key asks", { tool_permission: { web: undefined } }, webFetch, { url: "https://example.com" }, "ask", "tool_permission.web"],
-  ["web_fetch of a public page runs", {}, webFetch, { url: "https://example.com/a?b" }, "allow", "tool_permission.read"],
+  [
+    "web_fetch is gated by read",
+    { tool_permission: { read: "ask" } },
+    webFetch,
+    { url: "https://example.com" },
+    "ask",
+    "tool_permission.read",
+  ],
+  [
+    "web_fetch is never above web: ask",
+    { tool_permission: { web: "ask" } },
+    webFetch,
+    { url: "https://example.com" },
+    "ask",
+    "tool_permission.web",
+  ],
+  [
+    "web_fetch is never above web: deny",
+    { tool_permission: { web: "deny" } },
+    webFetch,
+    { url: "https://example.com" },
+    "deny",
+    "tool_permission.web",
+  ],
+  [
+    "a missing web key asks",
+    { tool_permission: { web: undefined } },
+    webFetch,
+    { url: "https://example.com" },
+    "ask",
+    "tool_permission.web",
+  ],
+  [
+    "web_fetch of a public page runs",
+    {},
+    webFetch,
+    { url: "https://example.com/a?b" },
+    "allow",
+    "tool_permission.read",
+  ],
   ["loopback asks", {}, webFetch, { url: "http://127.0.0.1:1234/" }, "ask", "web.private"],
   ["metadata is denied", {}, webFetch, { url: "http://169.254.169.254/latest/" }, "deny", "web.private"],
   ["file: is denied", {}, webFetch, { url: "file:///etc/passwd" }, "deny", "web"],
   ["a path is no URL", {}, webFetch, { url: "/etc/passwd" }, "deny", "web"],
   ["a URL that is no text is denied", {}, webFetch, { url: 7 }, "deny", "web"],
-  ["web_search is gated by web", { tool_permission: { web: "deny" } }, webSearch, { query: "q" }, "deny", "tool_permission.web"],
+  [
+    "web_search is gated by web",
+    { tool_permission: { web: "deny" } },
+    webSearch,
+    { query: "q" },
+    "deny",
+    "tool_permission.web",
+  ],
   // 4: worktree
   ["reading inside runs", {}, fileRead, INSIDE, "allow", "tool_permission.read"],
   ["reading outside asks", {}, fileRead, OUTSIDE, "ask", "worktree"],
   ["climbing out asks", {}, fileRead, { path: "src/../../w2/a" }, "ask", "worktree"],
-  ["climbing out and in again runs", {}, fileRead, { path: "src/../../w/a" }, "allow", "tool_permission.read"],
+  [
+    "climbing out and in again runs",
+    {},
+    fileRead,
+    { path: "src/../../w/a" },
+    "allow",
+    "tool_permission.read",
+  ],
   ["a sibling that shares the prefix is outside", {}, fileRead, { path: "/w-secrets/a" }, "ask", "worktree"],
   ["the worktree itself is inside", {}, listDir, { path: "/w" }, "allow", "tool_permission.list"],
   ["the home is outside", {}, fileRead, { path: "~/notes.txt" }, "ask", "worktree"],
-  ["a name that begins with dots is inside", {}, fileRead, { path: "..cache/b.txt" }, "allow", "tool_permission.read"],
+  [
+    "a name that begins with dots is inside",
+    {},
+    fileRead,
+    { path: "..cache/b.txt" },
+    "allow",
+    "tool_permission.read",
+  ],
   ["~name is an ordinary name", {}, fileRead, { path: "~root/a" }, "allow", "tool_permission.read"],
   ["listing outside asks", {}, listDir, { path: ".." }, "ask", "worktree"],
   ["writing outside asks", {}, fileWrite, { path: "../x" }, "ask", "worktree"],
   ["a pattern that climbs asks", {}, glob, { pattern: "../outside/*" }, "ask", "worktree"],
   ["an absolute directory of a glob asks", {}, glob, { pattern: "*", path: "/etc" }, "ask", "worktree"],
-  ["the directory of a command outside asks", { tool_permission: { bash: "allow" } }, runCommand, { command: "ls", cwd: "/" }, "ask", "worktree"],
+  [
+    "the directory of a command outside asks",
+    { tool_permission: { bash: "allow" } },
+    runCommand,
+    { command: "ls", cwd: "/" },
+    "ask",
+    "worktree",
+  ],
   ["the directory of git outside asks", {}, git, { cwd: "/srv/other" }, "ask", "worktree"],
   ["no path is never outside", {}, git, {}, "allow", "tool_permission.read"],
   ["a NUL byte is denied", {}, fileRead, { path: "a\0b" }, "deny", "path"],
@@ -97,71 +293,467 @@ const rows: readonly Row[] = [
   ["a path that is too long is denied", {}, fileRead, { path: "a/".repeat(3000) }, "deny", "path"],
   ["broken Unicode is denied", {}, fileRead, { path: "a\ud800" }, "deny", "path"],
   // path rules
-  ["writing below .git is denied", {}, fileWrite, { path: ".git/hooks/post-commit" }, "deny", "path_rules.default(.git)"],
+  [
+    "writing below .git is denied",
+    {},
+    fileWrite,
+    { path: ".git/hooks/post-commit" },
+    "deny",
+    "path_rules.default(.git)",
+  ],
   ["writing .git itself is denied", {}, fileWrite, { path: ".git" }, "deny", "path_rules.default(.git)"],
   [".GIT is .git", {}, fileWrite, { path: ".GIT/hooks/x" }, "deny", "path_rules.default(.git)"],
-  ["dots do not hide .git", {}, fileWrite, { path: "./.git/../.git/hooks/x" }, "deny", "path_rules.default(.git)"],
-  ["a code point that a file system ignores does not hide .git", {}, fileWrite, { path: ".g\u200cit/config" }, "deny", "path_rules.default(.git)"],
-  ["a repository further down is protected", {}, fileWrite, { path: "vendor/lib/.git/config" }, "deny", "path_rules.default(.git)"],
-  ["a repository outside is protected", {}, fileWrite, { path: "/srv/repo/.git/config" }, "deny", "path_rules.default(.git)"],
+  [
+    "dots do not hide .git",
+    {},
+    fileWrite,
+    { path: "./.git/../.git/hooks/x" },
+    "deny",
+    "path_rules.default(.git)",
+  ],
+  [
+    "a code point that a file system ignores does not hide .git",
+    {},
+    fileWrite,
+    { path: ".g\u200cit/config" },
+    "deny",
+    "path_rules.default(.git)",
+  ],
+  [
+    "a repository further down is protected",
+    {},
+    fileWrite,
+    { path: "vendor/lib/.git/config" },
+    "deny",
+    "path_rules.default(.git)",
+  ],
+  [
+    "a repository outside is protected",
+    {},
+    fileWrite,
+    { path: "/srv/repo/.git/config" },
+    "deny",
+    "path_rules.default(.git)",
+  ],
   [".gitignore is an ordinary file", {}, fileWrite, { path: ".gitignore" }, "allow", "tool_permission.edit"],
-  [".github is an ordinary folder", {}, fileWrite, { path: ".github/workflows/ci.yml" }, "allow", "tool_permission.edit"],
+  [
+    ".github is an ordinary folder",
+    {},
+    fileWrite,
+    { path: ".github/workflows/ci.yml" },
+    "allow",
+    "tool_permission.edit",
+  ],
   ["reading below .git runs", {}, fileRead, { path: ".git/HEAD" }, "allow", "tool_permission.read"],
   ["editing below .git is denied", {}, fileEdit, { path: ".git/config" }, "deny", "path_rules.default(.git)"],
-  ["writing the own configuration asks", {}, fileWrite, { path: ".polyglav/config.json" }, "ask", "path_rules.default(.polyglav)"],
-  ["editing the own configuration asks", {}, fileEdit, { path: ".Polyglav/config.json" }, "ask", "path_rules.default(.polyglav)"],
+  [
+    "writing the own configuration asks",
+    {},
+    fileWrite,
+    { path: ".polyglav/config.json" },
+    "ask",
+    "path_rules.default(.polyglav)",
+  ],
+  [
+    "editing the own configuration asks",
+    {},
+    fileEdit,
+    { path: ".Polyglav/config.json" },
+    "ask",
+    "path_rules.default(.polyglav)",
+  ],
   ["reading a key asks", {}, fileRead, { path: "certs/server.PEM" }, "ask", "path_rules.default(*.pem)"],
   ["reading .env asks", {}, fileRead, { path: ".env" }, "ask", "path_rules.default(.env*)"],
-  ["reading .env.local in a folder asks", {}, fileRead, { path: "app/.env.local" }, "ask", "path_rules.default(.env*)"],
-  ["reading below a folder of secrets asks", {}, fileRead, { path: "id_rsa.d/key" }, "ask", "path_rules.default(id_rsa*)"],
-  ["reading credentials asks", {}, fileRead, { path: "credentials-prod.json" }, "ask", "path_rules.default(credentials*.json)"],
+  [
+    "reading .env.local in a folder asks",
+    {},
+    fileRead,
+    { path: "app/.env.local" },
+    "ask",
+    "path_rules.default(.env*)",
+  ],
+  [
+    "reading below a folder of secrets asks",
+    {},
+    fileRead,
+    { path: "id_rsa.d/key" },
+    "ask",
+    "path_rules.default(id_rsa*)",
+  ],
+  [
+    "reading credentials asks",
+    {},
+    fileRead,
+    { path: "credentials-prod.json" },
+    "ask",
+    "path_rules.default(credentials*.json)",
+  ],
   ["writing a new .env runs", {}, fileWrite, { path: ".env" }, "allow", "tool_permission.edit"],
   ["editing .env asks, because it reads", {}, fileEdit, { path: ".env" }, "ask", "path_rules.default(.env*)"],
   ["listing a folder of secrets runs", {}, listDir, { path: ".env.d" }, "allow", "tool_permission.list"],
-  ["environment.ts is no secret", {}, fileRead, { path: "src/environment.ts" }, "allow", "tool_permission.read"],
-  ["a user's rule may open a secret", { path_rules: [{ path: ".env.example", access: "read", action: "allow" }] }, fileRead, { path: ".env.example" }, "allow", "tool_permission.read"],
-  ["a user's rule may deny", { path_rules: [{ path: "secret/", access: "read", action: "deny" }] }, fileRead, { path: "secret/a" }, "deny", "path_rules[0]"],
-  ["the last rule that matches wins", { path_rules: [{ path: "a/**", access: "read", action: "deny" }, { path: "a/b.txt", access: "read", action: "allow" }] }, fileRead, { path: "a/b.txt" }, "allow", "tool_permission.read"],
-  ["and an earlier one does not", { path_rules: [{ path: "a/b.txt", access: "read", action: "allow" }, { path: "a/**", access: "read", action: "deny" }] }, fileRead, { path: "a/b.txt" }, "deny", "path_rules[1]"],
-  ["a rule for writing says nothing of reading", { path_rules: [{ path: "a/**", access: "write", action: "deny" }] }, fileRead, { path: "a/b" }, "allow", "tool_permission.read"],
-  ["an allow rule does not lift a category deny", { tool_permission: { edit: "deny" }, path_rules: [{ path: "**", access: "write", action: "allow" }] }, fileWrite, INSIDE, "deny", "tool_permission.edit"],
-  ["an allow rule does not lift tools.deny", { tools: { allow: [], deny: ["file_write"] }, path_rules: [{ path: "**", access: "write", action: "allow" }] }, fileWrite, INSIDE, "deny", "tools.deny"],
-  ["an allow rule does not lift an ask of the category", { tool_permission: { read: "ask" }, path_rules: [{ path: "**", access: "read", action: "allow" }] }, fileRead, INSIDE, "ask", "tool_permission.read"],
-  ["an allow rule for a place outside opens it", { path_rules: [{ path: "/data/**", access: "read", action: "allow" }] }, fileRead, { path: "/data/a/b" }, "allow", "tool_permission.read"],
-  ["it opens listing too", { path_rules: [{ path: "/data", access: "read", action: "allow" }] }, listDir, { path: "/data/a" }, "allow", "tool_permission.list"],
-  ["it does not open writing", { path_rules: [{ path: "/data", access: "read", action: "allow" }] }, fileWrite, { path: "/data/a" }, "ask", "worktree"],
-  ["it does not open siblings", { path_rules: [{ path: "/data", access: "read", action: "allow" }] }, fileRead, { path: "/database/a" }, "ask", "worktree"],
-  ["a name opens nothing outside", { path_rules: [{ path: "*.txt", access: "read", action: "allow" }] }, fileRead, { path: "/etc/a.txt" }, "ask", "worktree"],
-  ["a name denies outside too", { path_rules: [{ path: "*.txt", access: "read", action: "deny" }] }, fileRead, { path: "/etc/a.txt" }, "deny", "path_rules[0]"],
-  ["a rule for the home opens it", { path_rules: [{ path: "~/notes/", access: "read", action: "allow" }] }, fileRead, { path: "~/notes/a.md" }, "allow", "tool_permission.read"],
-  ["a tool that edits needs both rules outside", { path_rules: [{ path: "/data", access: "write", action: "allow" }] }, fileEdit, { path: "/data/a" }, "ask", "worktree"],
-  ["the own configuration asks from a home worktree", {}, fileRead, { path: "~/.config/polyglav/providers.json" }, "ask", "worktree"],
+  [
+    "environment.ts is no secret",
+    {},
+    fileRead,
+    { path: "src/environment.ts" },
+    "allow",
+    "tool_permission.read",
+  ],
+  [
+    "a user's rule may open a secret",
+    { path_rules: [{ path: ".env.example", access: "read", action: "allow" }] },
+    fileRead,
+    { path: ".env.example" },
+    "allow",
+    "tool_permission.read",
+  ],
+  [
+    "a user's rule may deny",
+    { path_rules: [{ path: "secret/", access: "read", action: "deny" }] },
+    fileRead,
+    { path: "secret/a" },
+    "deny",
+    "path_rules[0]",
+  ],
+  [
+    "the last rule that matches wins",
+    {
+      path_rules: [{ path: "a/**", access: "read", action: "deny" }, {
+        path: "a/b.txt",
+        access: "read",
+        action: "allow",
+      }],
+    },
+    fileRead,
+    { path: "a/b.txt" },
+    "allow",
+    "tool_permission.read",
+  ],
+  [
+    "and an earlier one does not",
+    {
+      path_rules: [{ path: "a/b.txt", access: "read", action: "allow" }, {
+        path: "a/**",
+        access: "read",
+        action: "deny",
+      }],
+    },
+    fileRead,
+    { path: "a/b.txt" },
+    "deny",
+    "path_rules[1]",
+  ],
+  [
+    "a rule for writing says nothing of reading",
+    { path_rules: [{ path: "a/**", access: "write", action: "deny" }] },
+    fileRead,
+    { path: "a/b" },
+    "allow",
+    "tool_permission.read",
+  ],
+  [
+    "an allow rule does not lift a category deny",
+    { tool_permission: { edit: "deny" }, path_rules: [{ path: "**", access: "write", action: "allow" }] },
+    fileWrite,
+    INSIDE,
+    "deny",
+    "tool_permission.edit",
+  ],
+  [
+    "an allow rule does not lift tools.deny",
+    {
+      tools: { allow: [], deny: ["file_write"] },
+      path_rules: [{ path: "**", access: "write", action: "allow" }],
+    },
+    fileWrite,
+    INSIDE,
+    "deny",
+    "tools.deny",
+  ],
+  [
+    "an allow rule does not lift an ask of the category",
+    { tool_permission: { read: "ask" }, path_rules: [{ path: "**", access: "read", action: "allow" }] },
+    fileRead,
+    INSIDE,
+    "ask",
+    "tool_permission.read",
+  ],
+  [
+    "an allow rule for a place outside opens it",
+    { path_rules: [{ path: "/data/**", access: "read", action: "allow" }] },
+    fileRead,
+    { path: "/data/a/b" },
+    "allow",
+    "tool_permission.read",
+  ],
+  [
+    "it opens listing too",
+    { path_rules: [{ path: "/data", access: "read", action: "allow" }] },
+    listDir,
+    { path: "/data/a" },
+    "allow",
+    "tool_permission.list",
+  ],
+  [
+    "it does not open writing",
+    { path_rules: [{ path: "/data", access: "read", action: "allow" }] },
+    fileWrite,
+    { path: "/data/a" },
+    "ask",
+    "worktree",
+  ],
+  [
+    "it does not open siblings",
+    { path_rules: [{ path: "/data", access: "read", action: "allow" }] },
+    fileRead,
+    { path: "/database/a" },
+    "ask",
+    "worktree",
+  ],
+  [
+    "a name opens nothing outside",
+    { path_rules: [{ path: "*.txt", access: "read", action: "allow" }] },
+    fileRead,
+    { path: "/etc/a.txt" },
+    "ask",
+    "worktree",
+  ],
+  [
+    "a name denies outside too",
+    { path_rules: [{ path: "*.txt", access: "read", action: "deny" }] },
+    fileRead,
+    { path: "/etc/a.txt" },
+    "deny",
+    "path_rules[0]",
+  ],
+  [
+    "a rule for the home opens it",
+    { path_rules: [{ path: "~/notes/", access: "read", action: "allow" }] },
+    fileRead,
+    { path: "~/notes/a.md" },
+    "allow",
+    "tool_permission.read",
+  ],
+  [
+    "a tool that edits needs both rules outside",
+    { path_rules: [{ path: "/data", access: "write", action: "allow" }] },
+    fileEdit,
+    { path: "/data/a" },
+    "ask",
+    "worktree",
+  ],
+  [
+    "the own configuration asks from a home worktree",
+    {},
+    fileRead,
+    { path: "~/.config/polyglav/providers.json" },
+    "ask",
+    "worktree",
+  ],
   // commands
-  ["a listed command runs", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo a" }, "allow", "tool_permission.bash"],
-  ["a listed command still asks", { tool_permission: { bash: "ask", bash_allow: ["echo"] } }, runCommand, { command: "echo a" }, "ask", "tool_permission.bash"],
-  ["an unlisted command is denied", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "touch a" }, "deny", "tool_permission.bash_allow"],
-  ["one unlisted segment denies all", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo a && touch b" }, "deny", "tool_permission.bash_allow"],
-  ["a refused construct denies", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo $(x)" }, "deny", "tool_permission.bash_allow"],
-  ["nothing to check denies", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: " " }, "deny", "tool_permission.bash_allow"],
-  ["a command that is no text is denied", { tool_permission: { bash: "allow" } }, runCommand, { command: 5 }, "deny", "tool_permission.bash_allow"],
-  ["a list that is no list denies", { tool_permission: { bash: "allow", bash_allow: "echo" } }, runCommand, { command: "echo a" }, "deny", "tool_permission.bash_allow"],
-  ["a list of nothing that can be understood denies", { tool_permission: { bash: "allow", bash_allow: ["", 3] } }, runCommand, { command: "echo a" }, "deny", "tool_permission.bash_allow"],
-  ["a redirect inside runs", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo a > b.txt" }, "allow", "tool_permission.bash"],
-  ["a redirect outside is denied", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo a > /tmp/x" }, "deny", "tool_permission.bash_allow"],
-  ["a redirect into .git is denied", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo a > .git/hooks/x" }, "deny", "tool_permission.bash_allow"],
-  ["a redirect into the own configuration is denied", { tool_permission: { bash: "allow", bash_allow: ["echo"] } }, runCommand, { command: "echo a > .polyglav/config.json" }, "deny", "tool_permission.bash_allow"],
-  ["a redirect to a place that a rule opens runs", { tool_permission: { bash: "allow", bash_allow: ["echo"] }, path_rules: [{ path: "/data", access: "write", action: "allow" }] }, runCommand, { command: "echo a > /data/x" }, "allow", "tool_permission.bash"],
-  ["bash_auto makes ask allow", { tool_permission: { bash: "ask", bash_auto: ["echo"] } }, runCommand, { command: "echo a" }, "allow", "tool_permission.bash_auto"],
-  ["bash_auto leaves the rest asking", { tool_permission: { bash: "ask", bash_auto: ["echo"] } }, runCommand, { command: "echo a && touch b" }, "ask", "tool_permission.bash"],
-  ["bash_auto does not lift a deny", { tool_permission: { bash: "deny", bash_auto: ["echo"] } }, runCommand, { command: "echo a" }, "deny", "tool_permission.bash"],
-  ["bash_auto does not lift bash_allow", { tool_permission: { bash: "ask", bash_auto: ["echo"], bash_allow: ["ls"] } }, runCommand, { command: "echo a" }, "deny", "tool_permission.bash_allow"],
-  ["bash_auto does not lift the worktree", { tool_permission: { bash: "ask", bash_auto: ["echo"] } }, runCommand, { command: "echo a", cwd: "/" }, "ask", "tool_permission.bash"],
-  ["bash_auto does not cover a redirect outside", { tool_permission: { bash: "ask", bash_auto: ["echo"] } }, runCommand, { command: "echo a > /x" }, "ask", "tool_permission.bash"],
-  ["a dev tool obeys the command list", { tool_permission: { bash: "allow", bash_allow: ["git"] } }, codeTest, {}, "deny", "programs"],
-  ["a dev tool whose program is listed runs", { tool_permission: { bash: "allow", bash_allow: ["npm test"] } }, codeTest, {}, "allow", "tool_permission.bash"],
-  ["a tool that would start Deno is denied", { tool_permission: { bash: "allow" } }, codeTest, { target: "deno" }, "deny", "programs"],
-  ["a listed command that is Deno is denied", { tool_permission: { bash: "allow", bash_allow: ["deno"] } }, runCommand, { command: "deno run -A x.ts" }, "deny", "tool_permission.bash_allow"],
-  ["git is not under the command list", { tool_permission: { bash: "allow", bash_allow: ["ls"] } }, git, {}, "allow", "tool_permission.read"],
+  [
+    "a listed command runs",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a" },
+    "allow",
+    "tool_permission.bash",
+  ],
+  [
+    "a listed command still asks",
+    { tool_permission: { bash: "ask", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a" },
+    "ask",
+    "tool_permission.bash",
+  ],
+  [
+    "an unlisted command is denied",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "touch a" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "one unlisted segment denies all",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a && touch b" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a refused construct denies",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo $(x)" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "nothing to check denies",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: " " },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a command that is no text is denied",
+    { tool_permission: { bash: "allow" } },
+    runCommand,
+    { command: 5 },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a list that is no list denies",
+    { tool_permission: { bash: "allow", bash_allow: "echo" } },
+    runCommand,
+    { command: "echo a" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a list of nothing that can be understood denies",
+    { tool_permission: { bash: "allow", bash_allow: ["", 3] } },
+    runCommand,
+    { command: "echo a" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a redirect inside runs",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a > b.txt" },
+    "allow",
+    "tool_permission.bash",
+  ],
+  [
+    "a redirect outside is denied",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a > /tmp/x" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a redirect into .git is denied",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a > .git/hooks/x" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a redirect into the own configuration is denied",
+    { tool_permission: { bash: "allow", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "echo a > .polyglav/config.json" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "a redirect to a place that a rule opens runs",
+    {
+      tool_permission: { bash: "allow", bash_allow: ["echo"] },
+      path_rules: [{ path: "/data", access: "write", action: "allow" }],
+    },
+    runCommand,
+    { command: "echo a > /data/x" },
+    "allow",
+    "tool_permission.bash",
+  ],
+  [
+    "bash_auto makes ask allow",
+    { tool_permission: { bash: "ask", bash_auto: ["echo"] } },
+    runCommand,
+    { command: "echo a" },
+    "allow",
+    "tool_permission.bash_auto",
+  ],
+  [
+    "bash_auto leaves the rest asking",
+    { tool_permission: { bash: "ask", bash_auto: ["echo"] } },
+    runCommand,
+    { command: "echo a && touch b" },
+    "ask",
+    "tool_permission.bash",
+  ],
+  [
+    "bash_auto does not lift a deny",
+    { tool_permission: { bash: "deny", bash_auto: ["echo"] } },
+    runCommand,
+    { command: "echo a" },
+    "deny",
+    "tool_permission.bash",
+  ],
+  [
+    "bash_auto does not lift bash_allow",
+    { tool_permission: { bash: "ask", bash_auto: ["echo"], bash_allow: ["ls"] } },
+    runCommand,
+    { command: "echo a" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "bash_auto does not lift the worktree",
+    { tool_permission: { bash: "ask", bash_auto: ["echo"] } },
+    runCommand,
+    { command: "echo a", cwd: "/" },
+    "ask",
+    "tool_permission.bash",
+  ],
+  [
+    "bash_auto does not cover a redirect outside",
+    { tool_permission: { bash: "ask", bash_auto: ["echo"] } },
+    runCommand,
+    { command: "echo a > /x" },
+    "ask",
+    "tool_permission.bash",
+  ],
+  [
+    "a dev tool obeys the command list",
+    { tool_permission: { bash: "allow", bash_allow: ["git"] } },
+    codeTest,
+    {},
+    "deny",
+    "programs",
+  ],
+  [
+    "a dev tool whose program is listed runs",
+    { tool_permission: { bash: "allow", bash_allow: ["npm test"] } },
+    codeTest,
+    {},
+    "allow",
+    "tool_permission.bash",
+  ],
+  [
+    "a tool that would start Deno is denied",
+    { tool_permission: { bash: "allow" } },
+    codeTest,
+    { target: "deno" },
+    "deny",
+    "programs",
+  ],
+  [
+    "a listed command that is Deno is denied",
+    { tool_permission: { bash: "allow", bash_allow: ["deno"] } },
+    runCommand,
+    { command: "deno run -A x.ts" },
+    "deny",
+    "tool_permission.bash_allow",
+  ],
+  [
+    "git is not under the command list",
+    { tool_permission: { bash: "allow", bash_allow: ["ls"] } },
+    git,
+    {},
+    "allow",
+    "tool_permission.read",
+  ],
 ];
 
 for (const [name, over, subject, args, action, rule] of rows) {
@@ -169,7 +761,9 @@ for (const [name, over, subject, args, action, rule] of rows) {
     const decision = policyOf(over).resolve(subject, args);
     assert.deepEqual([decision.action, decision.rule], [action, rule], decision.reason);
     assert.ok(
-      decision.trail.some((entry) => entry.rule === rule && entry.action === action && entry.reason === decision.reason),
+      decision.trail.some((entry) =>
+        entry.rule === rule && entry.action === action && entry.reason === decision.reason
+      ),
       "the deciding rule is in the trail",
     );
     assert.doesNotMatch(decision.reason, /\n/);
@@ -186,7 +780,9 @@ Deno.test("policy: what is denied by name, category or the web cap is not in the
     tools: { allow: [], deny: ["ls"] },
     tool_permission: { edit: "deny", web: "deny", ask: "deny" },
   });
-  const denied = allTools.filter((subject) => policy.allowed(subject).action === "deny").map(({ name }) => name);
+  const denied = allTools.filter((subject) => policy.allowed(subject).action === "deny").map(({ name }) =>
+    name
+  );
   assert.deepEqual(denied, ["list_dir", "file_write", "file_edit", "web_fetch", "web_search", "ask"]);
 });
 
@@ -200,22 +796,21 @@ Deno.test("policy: the resolver is not asked for the schema, nor when the catego
   assert.equal(asked, 1);
 });
 
-for (
-  const [name, answer] of Object.entries({
-    "throws": () => {
-      throw new Error("boom");
-    },
-    "throws no error": () => {
-      throw null;
-    },
-    "answers undefined": () => undefined,
-    "answers a number": () => 1,
-    "answers a promise": () => Promise.resolve("allow"),
-    "answers an object without an action": () => ({ reason: "x" }),
-    "answers in upper case": () => "ALLOW",
-    "answers true": () => true,
-  })
-) {
+const badAnswers: Record<string, () => unknown> = {
+  "throws": () => {
+    throw new Error("boom");
+  },
+  "throws no error": () => {
+    throw null;
+  },
+  "answers undefined": () => undefined,
+  "answers a number": () => 1,
+  "answers a promise": () => Promise.resolve("allow"),
+  "answers an object without an action": () => ({ reason: "x" }),
+  "answers in upper case": () => "ALLOW",
+  "answers true": () => true,
+};
+for (const [name, answer] of Object.entries(badAnswers)) {
   Deno.test(`policy: a resolver that ${name} denies`, () => {
     const subject = tool({ name: "t", permission: "read", access: [], permissionFn: answer as never });
     const decision = policyOf().resolve(subject, {});
@@ -244,7 +839,9 @@ Deno.test("policy: a resolver's allow is still under worktree, rules and web cap
   const reads = tool({ name: "t", permission: "read", access: ["read"], pathArg: "path", ...liberal });
   assert.equal(policyOf().resolve(reads, { path: "/x" }).action, "ask");
   assert.equal(policyOf().resolve(reads, { path: ".env" }).action, "ask");
-  const fetches = tool({ name: "u", permission: "read", access: ["net"], urlArg: "url", ...liberal }, ["url"]);
+  const fetches = tool({ name: "u", permission: "read", access: ["net"], urlArg: "url", ...liberal }, [
+    "url",
+  ]);
   const policy = policyOf({ tool_permission: { web: "ask" } });
   assert.equal(policy.resolve(fetches, { url: "https://example.com" }).action, "ask");
 });
@@ -283,7 +880,11 @@ Deno.test("policy: names that JavaScript's objects carry are no configuration", 
 Deno.test("policy: a list entry that is no tool's name is an error, because it would not do what it says", () => {
   for (const entry of ["git*", "*", "", " ", "file read", 7, null, { name: "x" }]) {
     for (const list of ["allow", "deny"]) {
-      assert.throws(() => policyOf({ tools: { allow: [], deny: [], [list]: [entry] } }), ConfigError, String(entry));
+      assert.throws(
+        () => policyOf({ tools: { allow: [], deny: [], [list]: [entry] } }),
+        ConfigError,
+        String(entry),
+      );
     }
   }
   assert.throws(() => policyOf({ tools: { allow: "file_read", deny: [] } }), ConfigError);
@@ -299,15 +900,22 @@ Deno.test("policy: a checker that throws denies, and so does having none", () =>
   });
   assert.match(broken.resolve(runCommand, { command: "echo" }).reason, /parser died/);
   assert.equal(broken.resolve(runCommand, { command: "echo" }).action, "deny");
-  assert.equal(policyOf(over, { checkCommand: undefined }).resolve(runCommand, { command: "echo" }).action, "deny");
+  assert.equal(
+    policyOf(over, { checkCommand: undefined }).resolve(runCommand, { command: "echo" }).action,
+    "deny",
+  );
 });
 
 Deno.test("policy: a checker that says yes without a tree is not believed", () => {
   const over = { tool_permission: { bash: "allow", bash_allow: ["echo"] } };
   const segments = [{ text: "echo", allowed: true, reason: "echo" }];
-  const policy = policyOf(over, { checkCommand: () => ({ mode: "tree", segments, programs: [], paths: [] }) });
+  const policy = policyOf(over, {
+    checkCommand: () => ({ mode: "tree", segments, programs: [], paths: [] }),
+  });
   assert.equal(policy.resolve(runCommand, { command: "echo" }).action, "deny");
-  const shell = policyOf(over, { checkCommand: () => ({ mode: "shell", tree: { chains: [] }, segments, programs: [], paths: [] }) });
+  const shell = policyOf(over, {
+    checkCommand: () => ({ mode: "shell", tree: { chains: [] }, segments, programs: [], paths: [] }),
+  });
   assert.equal(shell.resolve(runCommand, { command: "echo" }).action, "deny");
 });
 
@@ -318,7 +926,9 @@ Deno.test("policy: a refusal names what is refused and what is allowed", () => {
 });
 
 Deno.test("policy: without a list the user's shell runs the command", () => {
-  const { command } = policyOf({ tool_permission: { bash: "allow" } }).resolve(runCommand, { command: "a | b" });
+  const { command } = policyOf({ tool_permission: { bash: "allow" } }).resolve(runCommand, {
+    command: "a | b",
+  });
   assert.deepEqual(command, { mode: "shell", segments: [], programs: ["/bin/sh"], paths: [] });
 });
 
@@ -347,7 +957,21 @@ Deno.test("policy: open says allow to everything and still finds out where paths
 Deno.test("policy: it never throws, whatever the arguments", () => {
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
-  const values = [null, undefined, 0, NaN, [], {}, () => 1, Symbol("s"), cyclic, new Date(), "\ud800", "\0", "a".repeat(1e5)];
+  const values = [
+    null,
+    undefined,
+    0,
+    NaN,
+    [],
+    {},
+    () => 1,
+    Symbol("s"),
+    cyclic,
+    new Date(),
+    "\ud800",
+    "\0",
+    "a".repeat(1e5),
+  ];
   for (const subject of allTools) {
     for (const value of values) {
       const args = Object.fromEntries(Object.keys(subject.parameters.properties).map((key) => [key, value]));
@@ -378,7 +1002,10 @@ Deno.test("grants: one lifts an ask and says whose it was", () => {
 });
 
 Deno.test("grants: one lifts a category deny and brings the tool into the schema until it is used", () => {
-  const { policy, grants } = withGrant({ tool_permission: { bash: "deny" } }, { ...human, permission: "bash" });
+  const { policy, grants } = withGrant({ tool_permission: { bash: "deny" } }, {
+    ...human,
+    permission: "bash",
+  });
   assert.equal(policy.allowed(runCommand).action, "allow");
   const { grant, action } = policy.resolve(runCommand, { command: "ls" });
   assert.equal(action, "allow");
@@ -390,13 +1017,39 @@ Deno.test("grants: one lifts a category deny and brings the tool into the schema
 const above: readonly [string, Record<string, unknown>, Tool, Record<string, unknown>, string][] = [
   ["tools.deny", { tools: { allow: [], deny: ["bash"] } }, runCommand, { command: "ls" }, "deny"],
   ["tools.allow", { tools: { allow: ["file_read"], deny: [] } }, runCommand, { command: "ls" }, "deny"],
-  ["bash_allow", { tool_permission: { bash: "deny", bash_allow: ["echo"] } }, runCommand, { command: "ls" }, "deny"],
-  ["a path rule that denies", { tool_permission: { edit: "ask" } }, fileWrite, { path: ".git/config" }, "deny"],
-  ["a path rule that asks", { tool_permission: { edit: "deny" } }, fileWrite, { path: ".polyglav/config.json" }, "ask"],
+  [
+    "bash_allow",
+    { tool_permission: { bash: "deny", bash_allow: ["echo"] } },
+    runCommand,
+    { command: "ls" },
+    "deny",
+  ],
+  [
+    "a path rule that denies",
+    { tool_permission: { edit: "ask" } },
+    fileWrite,
+    { path: ".git/config" },
+    "deny",
+  ],
+  ["a path rule that asks", { tool_permission: { edit: "deny" } }, fileWrite, {
+    path: ".polyglav/config.json",
+  }, "ask"],
   ["the worktree", { tool_permission: { edit: "deny" } }, fileWrite, { path: "/etc/x" }, "ask"],
   ["a resolver's deny", { tool_permission: { delegate: "deny" } }, delegate, { role: "ghost" }, "deny"],
-  ["the web cap", { tool_permission: { read: "ask", web: "deny" } }, webFetch, { url: "https://example.com" }, "deny"],
-  ["forbidden addresses", { tool_permission: { read: "ask" } }, webFetch, { url: "http://169.254.169.254" }, "deny"],
+  [
+    "the web cap",
+    { tool_permission: { read: "ask", web: "deny" } },
+    webFetch,
+    { url: "https://example.com" },
+    "deny",
+  ],
+  [
+    "forbidden addresses",
+    { tool_permission: { read: "ask" } },
+    webFetch,
+    { url: "http://169.254.169.254" },
+    "deny",
+  ],
 ];
 for (const [name, over, subject, args, action] of above) {
   Deno.test(`grants: one does not beat ${name}`, () => {
@@ -406,7 +1059,11 @@ for (const [name, over, subject, args, action] of above) {
 }
 
 Deno.test("grants: one does not beat the mode", () => {
-  const { policy } = withGrant({ tool_permission: { bash: "allow" } }, { ...human, permission: "bash" }, "plan");
+  const { policy } = withGrant(
+    { tool_permission: { bash: "allow" } },
+    { ...human, permission: "bash" },
+    "plan",
+  );
   assert.equal(policy.resolve(runCommand, { command: "ls" }).action, "deny");
   assert.equal(policy.allowed(runCommand).action, "deny");
 });
@@ -421,7 +1078,11 @@ Deno.test("grants: one is not used where nothing asks", () => {
   const { policy } = withGrant({}, { ...human, permission: "read" });
   assert.equal(policy.resolve(fileRead, INSIDE).grant, undefined);
   const asks = withGrant({ tool_permission: { ask: "ask" } }, { ...human, permission: "ask" });
-  assert.equal(asks.policy.resolve(ask, { question: "?" }).grant, undefined, "a tool that is never confirmed");
+  assert.equal(
+    asks.policy.resolve(ask, { question: "?" }).grant,
+    undefined,
+    "a tool that is never confirmed",
+  );
 });
 
 // Properties
@@ -431,7 +1092,10 @@ function* cases(): Generator<[Tool, Record<string, unknown>]> {
   for (const subject of allTools) {
     const names = Object.keys(subject.parameters.properties);
     for (const path of paths) {
-      yield [subject, Object.fromEntries(names.map((name) => [name, name === "url" ? "https://example.com" : path]))];
+      yield [
+        subject,
+        Object.fromEntries(names.map((name) => [name, name === "url" ? "https://example.com" : path])),
+      ];
     }
     yield [subject, { command: "echo a", url: "http://10.0.0.1/", role: "tester" }];
   }
@@ -443,21 +1107,43 @@ Deno.test("property: plan mode never allows what writes or takes commands, whate
     {},
     { tool_permission: lenient },
     { tool_permission: { ...lenient, bash_auto: ["echo"], bash_allow: ["echo"] } },
-    { tool_permission: lenient, path_rules: [{ path: "/**", access: "write", action: "allow" }, { path: "**", access: "write", action: "allow" }] },
+    {
+      tool_permission: lenient,
+      path_rules: [{ path: "/**", access: "write", action: "allow" }, {
+        path: "**",
+        access: "write",
+        action: "allow",
+      }],
+    },
     { tool_permission: lenient, tools: { allow: allTools.map(({ name }) => name), deny: [] } },
   ];
   const sly = [
-    tool({ name: "sly_write", permission: "read", access: ["read", "write"], pathArg: "path", permissionFn: () => "allow" }),
-    tool({ name: "sly_shell", permission: "list", access: ["run"], commandArg: "path", permissionFn: () => "allow" }),
+    tool({
+      name: "sly_write",
+      permission: "read",
+      access: ["read", "write"],
+      pathArg: "path",
+      permissionFn: () => "allow",
+    }),
+    tool({
+      name: "sly_shell",
+      permission: "list",
+      access: ["run"],
+      commandArg: "path",
+      permissionFn: () => "allow",
+    }),
     tool({ name: "sly_run", permission: "web", access: ["run"], permissionFn: () => "allow" }),
   ];
   for (const over of configurations) {
     const grants = new Grants();
     for (const { permission } of allTools) grants.add({ ...human, permission, scope: "always" });
     const policy = policyOf(over, { mode: "plan", grants });
-    for (const subject of sly) assert.equal(policy.resolve(subject, { path: "a" }).action, "deny", subject.name);
+    for (const subject of sly) {
+      assert.equal(policy.resolve(subject, { path: "a" }).action, "deny", subject.name);
+    }
     for (const [subject, args] of cases()) {
-      const changes = subject.access.includes("write") || subject.commandArg || subject.permission === "bash" || subject.permission === "vcs";
+      const changes = subject.access.includes("write") || subject.commandArg ||
+        subject.permission === "bash" || subject.permission === "vcs";
       if (changes) assert.equal(policy.resolve(subject, args).action, "deny", subject.name);
       if (changes) assert.equal(policy.allowed(subject).action, "deny", subject.name);
     }
@@ -473,11 +1159,23 @@ Deno.test("property: a deny added anywhere never makes a decision wider", () => 
     {},
     { tool_permission: { bash: "allow", bash_auto: ["echo"], vcs: "allow" } },
     { tool_permission: { bash: "ask", bash_allow: ["echo"], bash_auto: ["echo"] } },
-    { path_rules: [{ path: "/**", access: "read", action: "allow" }, { path: "/**", access: "write", action: "allow" }] },
+    {
+      path_rules: [{ path: "/**", access: "read", action: "allow" }, {
+        path: "/**",
+        access: "write",
+        action: "allow",
+      }],
+    },
   ];
   const additions: ((base: Record<string, unknown>) => Record<string, unknown>)[] = [
-    ...keys.map((key) => (base: Record<string, unknown>) => ({ ...base, tool_permission: { ...base.tool_permission as object, [key]: "deny" } })),
-    ...allTools.map(({ name }) => (base: Record<string, unknown>) => ({ ...base, tools: { allow: [], deny: [name] } })),
+    ...keys.map((key) => (base: Record<string, unknown>) => ({
+      ...base,
+      tool_permission: { ...base.tool_permission as object, [key]: "deny" },
+    })),
+    ...allTools.map(({ name }) => (base: Record<string, unknown>) => ({
+      ...base,
+      tools: { allow: [], deny: [name] },
+    })),
     ...["**", ".env*", "a", "/x", "~/"].flatMap((path) =>
       ["read", "write"].map((access) => (base: Record<string, unknown>) => ({
         ...base,
@@ -493,7 +1191,10 @@ Deno.test("property: a deny added anywhere never makes a decision wider", () => 
       const after = policyOf(add(base));
       for (const [subject, args] of cases()) {
         const [old, now] = [before.resolve(subject, args), after.resolve(subject, args)];
-        assert.ok(order[now.action] <= order[old.action], `${subject.name} ${JSON.stringify(args)}: ${old.action} -> ${now.action}`);
+        assert.ok(
+          order[now.action] <= order[old.action],
+          `${subject.name} ${JSON.stringify(args)}: ${old.action} -> ${now.action}`,
+        );
       }
     }
   }

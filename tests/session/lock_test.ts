@@ -83,11 +83,23 @@ Deno.test("of many that open a new session at once, one gets it", async () => {
   assert.equal((await verifySession(tree.place, "s")).ok, true);
 });
 
-Deno.test("readers that look at a session do not keep a writer from it", async () => {
+Deno.test("readers do not keep a writer from a session, and a writer that comes and goes is no tampering", async () => {
   using tree = sessionTree();
-  (await open(tree.place)).close();
+  const big = await open(tree.place);
+  big.startTurn(turn);
+  for (let i = 0; i < 50; i++) big.text("text", "x".repeat(20_000), i); // long enough lines to let others in between
+  big.close();
   for (let i = 0; i < 20; i++) {
-    const [, session] = await Promise.all([verifySession(tree.place, "s"), open(tree.place)]);
-    session.close();
+    const write = async (): Promise<void> => {
+      const session = await open(tree.place);
+      for (let k = 0; k < 3; k++) session.error(0, "x".repeat(20_000));
+      session.close();
+    };
+    const [before, after] = await Promise.all([
+      verifySession(tree.place, "s"),
+      write().then(() => verifySession(tree.place, "s")),
+    ]);
+    assert.equal(before.ok, true, before.message);
+    assert.equal(after.ok, true, after.message);
   }
 });

@@ -109,6 +109,11 @@ Deno.test("a call without a result is an interrupted error, and its turn cancell
   };
   assert.deepEqual({ output, is_error, status }, { output: "", is_error: true, status: "interrupted" });
   const resumed = await open(tree.place);
+  const before = resumed.object().turns[0]!;
+  assert.deepEqual([before.status, (before.parts[1] as { status: string }).status], [
+    "cancelled",
+    "interrupted",
+  ]);
   assert.equal(resumed.startTurn(turn), 2);
   resumed.endTurn("ok", null);
   assert.deepEqual(resumed.object().turns.map((t) => t.status), ["cancelled", "ok"]);
