@@ -59,7 +59,7 @@ try {
     ],
   );
   if (code === 0) code = await polyglav("sessions", "verify", "demo");
-  if (code === 0) code = await polyglav("sessions", "show", "demo", "--audit");
+  if (code === 0) code = await polyglav("sessions", "show", "demo");
   const after = Deno.readTextFileSync(join(project, "src/cart.ts"));
   if (code === 0 && before === after) {
     console.error("demo: the run ended well, but src/cart.ts is as it was");

@@ -284,6 +284,8 @@ export interface ExecOptions {
   readonly maxBytes?: number;
   /** Text for standard input; closed at once without it. */
   readonly stdin?: string;
+  /** The output is for the handler alone: decoded, but not cleaned of control characters. */
+  readonly raw?: boolean;
 }
 
 /** What a program did. */

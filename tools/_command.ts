@@ -6,8 +6,8 @@
 import { ToolError } from "../src/errors.ts";
 import { type ExecResult, type ToolResult, toolResult, type Workspace } from "../src/tool.ts";
 
-/** The program that makes the pipe for a command's output, and the one that ends its process group. */
-export const HELPERS: readonly string[] = ["mkfifo", "kill"];
+/** What makes the pipe for a command's output, and what ends its process group (on Windows the latter alone). */
+export const HELPERS: readonly string[] = ["mkfifo", "kill", "taskkill"];
 
 /** Bytes of output kept where results are not capped. */
 const UNCAPPED = 16 << 20;

@@ -18,19 +18,16 @@ export interface Found {
 /** Files that are held in memory as a whole are not larger than this. */
 export const LARGEST_FILE: number = 64 * 1024 * 1024;
 
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\x00-\x1f\x7f\u2028\u2029]/g;
+const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
 /** A name or path for a line of its own: control characters are written out. */
 export function shownName(name: string): string {
-  // deno-lint-ignore no-control-regex
-  if (!/[\x00-\x1f\x7f\u2028\u2029]/.test(name)) return name;
-  // deno-lint-ignore no-control-regex
   return name.replace(
-    /[\x00-\x1f\x7f\u2028\u2029]/g,
-    (char) => char === "\n" ? "\\n" : char === "\t" ? "\\t" : char === "\r" ? "\\r" : `\\u${hex(char)}`,
+    CONTROLS,
+    (char) => ESCAPES[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-}
-
-function hex(char: string): string {
-  return char.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
 /** What stands at a path; a name that only differs in Unicode composition (NFC, NFD) counts as the same. */

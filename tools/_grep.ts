@@ -16,7 +16,7 @@ import {
 import { ToolError } from "../src/errors.ts";
 import type { Workspace } from "../src/tool.ts";
 import { compilePattern, type Pattern } from "./_pattern.ts";
-import { looksBinary, type Match, mayMatch, searchBytes } from "./_search.ts";
+import { candidateText, looksBinary, type Match, searchBytes } from "./_search.ts";
 import { below, list, type Place } from "./_walk.ts";
 
 /** What is searched for; plain data. */
@@ -163,11 +163,12 @@ export class Searcher {
 
   #read(path: string, name: string, named: boolean): void {
     buffer ??= new Uint8Array(BUFFER);
-    let binary = false, looked = false;
+    let binary = false, looked = false, text: string | null = null;
     const wanted = (bytes: Uint8Array) => {
       looked = true;
       binary = looksBinary(bytes);
-      return !binary && mayMatch(bytes, this.#pattern);
+      text = binary ? null : candidateText(bytes, this.#pattern);
+      return text !== null;
     };
     let bytes: Uint8Array | null;
     try {
@@ -185,7 +186,7 @@ export class Searcher {
       return;
     }
     const most = this.options.most - this.#shown;
-    const found = searchBytes(bytes, this.#pattern, most, this.options.context);
+    const found = searchBytes(bytes, text ?? "", this.#pattern, most, this.options.context);
     if (found === null) this.#binary++;
     else if (found.count > 0) {
       this.#count += found.count;

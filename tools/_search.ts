@@ -43,33 +43,36 @@ export function looksBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, PROBE).indexOf(0) !== -1 && encodingOf(bytes) === "utf-8";
 }
 
-/** Whether a file may hold a match; false is certain. */
-export function mayMatch(bytes: Uint8Array, pattern: Pattern): boolean {
-  if (bytes.length > PIECE || pattern.candidate === null) return true;
-  const text = decode(bytes);
-  if (typeof pattern.candidate === "string") return text.includes(pattern.candidate);
-  pattern.candidate.lastIndex = 0;
-  return pattern.candidate.test(text);
+/** The text of a file that may hold a match; null where it certainly holds none. Large files are decided on later. */
+export function candidateText(bytes: Uint8Array, pattern: Pattern): string | null {
+  if (bytes.length > PIECE) return "";
+  const text = decode(bytes), { candidate } = pattern;
+  if (candidate === null) return text;
+  if (typeof candidate === "string") return text.includes(candidate) ? text : null;
+  candidate.lastIndex = 0;
+  return candidate.test(text) ? text : null;
 }
 
 /**
  * Searches a file.
  *
+ * @param decoded what {@link candidateText} said
  * @param most how many matches are kept; the rest is counted
  * @param context lines around each match
  * @returns null for a binary file
  */
 export function searchBytes(
   bytes: Uint8Array,
+  decoded: string,
   pattern: Pattern,
   most: number,
   context: number,
 ): FileMatches | null {
-  if (looksBinary(bytes)) return null;
   const matches: Match[] = [];
   let count = 0, line = 1;
   for (let from = 0; from < bytes.length;) {
-    const to = pieceEnd(bytes, from), text = decode(bytes.subarray(from, to));
+    const to = pieceEnd(bytes, from), whole = to - from === bytes.length;
+    const text = whole && decoded !== "" ? decoded : decode(bytes.subarray(from, to));
     const found = searchText(text, pattern, most - matches.length, context, line);
     if (found.count > 0 && text.includes("\0")) return null;
     matches.push(...found.matches);
@@ -105,9 +108,13 @@ export function searchText(
   for (let at = 0; at < text.length;) {
     const hit = nextCandidate(text, pattern, at);
     if (hit === -1 || hit >= text.length) break;
-    const start = hit === 0 ? 0 : text.lastIndexOf("\n", hit - 1) + 1;
     const found = text.indexOf("\n", hit), end = found === -1 ? text.length : found;
     at = end + 1;
+    if (pattern.line === null && count >= most) {
+      count++;
+      continue;
+    }
+    const start = hit === 0 ? 0 : text.lastIndexOf("\n", hit - 1) + 1;
     let from = hit - start, length = typeof pattern.candidate === "string" ? pattern.candidate.length : 0;
     if (pattern.line !== null) {
       const match = pattern.line.exec(bare(text, start, end));

@@ -99,7 +99,7 @@ function render(head: string, window: LineWindow, first: number, limit: number, 
   const all = number(window.kept, first, last);
   const full = `${title(last)}\n${all.join("\n")}`;
   if (all.length === last - first + 1 && full.length <= cap) return full;
-  const room = cap - title(last).length - TRUNCATED.length - 2;
+  const room = cap - `${head} (showing ${first}-${last})`.length - TRUNCATED.length - 2;
   let used = 0, count = 0;
   while (count < all.length - 1 && used + all[count]!.length + 1 <= room) used += all[count++]!.length + 1;
   if (count > 0) {

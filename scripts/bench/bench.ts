@@ -118,7 +118,7 @@ const sections: Record<string, () => Promise<void>> = {
   steps: () =>
     withModel(async (model) => {
       const ours = model.conversation(100), base = model.conversation(100);
-      const result = must(await measure(turn(ours.url), { env, memory: true }));
+      const result = must(await measure([...turn(ours.url), "--max-rounds", "200"], { env, memory: true }));
       must(await measure(bare(base.url), { env, cwd: work }));
       const [own, floor] = [median(ours.log.gaps.slice(10)), median(base.log.gaps.slice(10))];
       report({

@@ -53,6 +53,7 @@ const show: Command = {
   positionals: [1, 1],
   async run({ values, positionals, io }): Promise<number> {
     const { session, check } = await inspectSession(place(values, io), positionals[0]!);
+    if (!check.ok && check.records === 0) throw new PolyglavError(`session ${line(check)}`);
     if (!check.ok) io.err(`warning: ${line(check)}\n`);
     io.out(
       values.output === "json" ? `${cleanJson(JSON.stringify(session, null, 2))}\n` : formatSession(session),

@@ -147,7 +147,7 @@ class Reader {
     }
     const wrong = misfit(entry, value) ?? badName(key, entry);
     if (wrong !== null) {
-      const meant = entry.key.endsWith("*") ? nearest(key, knownKeys()) : null;
+      const meant = entry.key.endsWith("*") ? suggestKey(key) : null;
       const hint = meant !== null && meant !== key ? ` (did you mean ${meant}?)` : "";
       throw this.error(this.place(`${showName(key)} ${wrong}${hint}`, object, name));
     }
@@ -162,7 +162,7 @@ class Reader {
     const carve = key.slice(key.indexOf("tool_permission."));
     const known = lookUp(carve);
     if (known === null || known === "section" || known.key === carve) return;
-    const meant = nearest(carve, knownKeys().filter((known) => known.startsWith("tool_permission.")));
+    const meant = suggestKey(carve);
     const message = `${showName(key)} is no permission key of the bundled tools` +
       (meant === null ? "; it counts only for plugins that bring it" : `; did you mean ${meant}?`);
     this.#warn(message, object, name);
@@ -195,13 +195,22 @@ class Reader {
   }
 }
 
-/** The known key nearest to a mistyped one, or null. */
+/** The known key nearest to a mistyped one, or null: part by part, then as a whole. */
 export function suggestKey(key: string): string | null {
-  const known = knownKeys();
-  const groups = new Set(
-    known.map((name) => name.slice(0, name.lastIndexOf("."))).filter((name) => name !== ""),
+  const parts = key.split("."), known = knownKeys(parts[0] === "modes" && parts[1] ? [parts[1]] : undefined);
+  let group = 0;
+  while (group < parts.length - 1 && lookUp(parts.slice(0, group + 1).join(".")) === "section") group++;
+  const prefix = parts.slice(0, group).map((part) => `${part}.`).join("");
+  const names = new Set(
+    known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length).split(".")[0]!),
   );
-  return nearest(key, [...known, ...groups, "grant_permission", "plugins", "exec.env"]);
+  if (group === 0) { for (const name of ["grant_permission", "modes", "plugins"]) names.add(name); }
+  const meant = nearest(parts[group]!, names), rest = parts.slice(group + 1);
+  if (meant !== null) {
+    const whole = [prefix + meant, ...rest].join(".");
+    return lookUp(whole) === null ? prefix + meant : whole;
+  }
+  return group === 0 ? nearest(key, known) : null;
 }
 
 /** What is wrong with the free part of a key, as the rest of a sentence, or null. */

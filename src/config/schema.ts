@@ -122,9 +122,8 @@ export function placeOf(key: string, entry: SchemaEntry): readonly string[] {
   return [...parts.slice(0, places.length - 1), parts.slice(places.length - 1).join(".")];
 }
 
-/** All keys that can be spelled without knowing names, for suggestions. */
-export function knownKeys(): string[] {
-  const modes = Object.keys(MODES);
+/** All keys that can be spelled without knowing names, for suggestions. @param modes names of modes to spell */
+export function knownKeys(modes: readonly string[] = Object.keys(MODES)): string[] {
   return SCHEMA.flatMap(({ key }) => {
     if (!key.includes("*")) return [key];
     return key.startsWith("modes.*.") && !key.endsWith("*")

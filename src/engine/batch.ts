@@ -16,7 +16,7 @@ export const MAX_CALLS = 128;
 /** Parallel calls that run at the same time. */
 const WIDTH = 8;
 /** How long a cancelled call may take to come back, in milliseconds. */
-const GRACE = 3000;
+const GRACE = 2000;
 
 /** What the engine needs of a dispatcher. */
 export interface DispatcherPort {
@@ -47,6 +47,8 @@ export interface Answer {
   /** As called, with an id that is unique in the conversation. */
   readonly call: ToolCall;
   readonly result: CallResult;
+  /** The arguments as the model meant them. */
+  readonly input: Record<string, unknown>;
   /** The arguments for the history: valid JSON of an object whatever the model wrote. */
   readonly arguments: string;
 }
@@ -149,7 +151,8 @@ class Job {
     this.#over = true;
     if (result.cancelled) this.#context.cancel();
     await this.#record(result);
-    this.answer = { call: this.#call, result, arguments: this.#history(result) };
+    const input = isJsonObject(this.#call.arguments) ? this.#input() : { ...result.args };
+    this.answer = { call: this.#call, result, input, arguments: this.#history(result) };
   }
 
   /** Tells the user interface what came of the call. */
@@ -174,13 +177,16 @@ class Job {
   }
 
   async #dispatch(serial: Serial, started: number): Promise<CallResult> {
-    const { dispatcher, session, sink, signal } = this.#context;
+    const { dispatcher, session, sink, signal, cancel } = this.#context;
     const call = dispatcher.call(this.#call.name, this.#call.arguments, {
       signal,
       confirm: (request) =>
         serial.run(async () => {
           if (signal.aborted || this.#over) return "cancel";
-          return await sink.confirm(request);
+          const answer = await sink.confirm(request);
+          // At once, so that no further prompt opens.
+          if (answer === "cancel") cancel();
+          return answer;
         }),
       onStart: (tool, args) => this.#announce(tool, args),
       onDecision: (entry) => {

@@ -138,7 +138,9 @@ function addTurn(messages: ChatMessage[], turn: Turn): void {
   let text = "", thinking = "", round = -1;
   let calls: ToolCall[] = [], results: ChatMessage[] = [];
   const flush = () => {
-    if (text !== "" || calls.length > 0) messages.push(assistantMessage(text, { thinking, calls }), ...results);
+    if (text !== "" || calls.length > 0) {
+      messages.push(assistantMessage(text, { thinking, calls }), ...results);
+    }
     [text, thinking, round, calls, results] = ["", "", -1, [], []];
   };
   for (const part of turn.parts) {

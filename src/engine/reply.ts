@@ -40,6 +40,8 @@ export interface ReplyRequest {
   readonly retries: number;
   /** Base of the backoff in seconds. */
   readonly delay: number;
+  /** Told what a try cost that is made again. */
+  readonly onSpent: (usage: Usage) => void;
 }
 
 /** Longest wait that a server may ask for, in seconds. */
@@ -59,6 +61,7 @@ export async function streamReply(request: ReplyRequest): Promise<Reply> {
     const reply = await readReply(request);
     const wait = retryWait(reply, request, attempt);
     if (wait === null) return reply.reply;
+    if (reply.reply.usage) request.onSpent(reply.reply.usage);
     request.sink.emit({ type: "retry", attempt, seconds: wait, reason: reason(reply.reply) });
     if (!await sleep(wait * 1000, request.signal)) return { ...reply.reply, end: "cancelled", error: null };
   }
@@ -112,8 +115,9 @@ async function readReply(request: ReplyRequest): Promise<Attempt> {
     calls = [];
     return { reply: make("error", { code: 0, message: CUT }), retryable: true };
   }
-  if (finish === "stop" && calls.length === 0 && !texts.some((text) => text.trim() !== "")) {
-    if (thoughts.length === 0) return { reply: make("empty"), retryable: true };
+  const complete = finish === "stop" || finish === "tool_calls";
+  if (complete && calls.length === 0 && thoughts.length === 0 && texts.every((text) => text.trim() === "")) {
+    return { reply: make("empty"), retryable: true };
   }
   return { reply: make(finish), retryable: false };
 }

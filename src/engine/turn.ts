@@ -166,6 +166,7 @@ export class Turn {
       sink,
       retries: settings.stream_retries,
       delay: settings.stream_retry_delay,
+      onSpent: (usage) => this.#addUsage(usage),
     });
     if (reply.usage) {
       this.#addUsage(reply.usage);
@@ -205,8 +206,8 @@ export class Turn {
     const text = this.#mergeContinued(reply.text);
     conversation.push(assistantMessage(text, { thinking: reply.thinking, calls: sent }));
     answers.forEach((answer, i) => conversation.push(toolMessage(sent[i]!, answer.result.content)));
-    for (const { call, result } of answers) {
-      this.#toolCalls.push({ name: call.name, arguments: { ...result.args } });
+    for (const { call, result, input } of answers) {
+      this.#toolCalls.push({ name: call.name, arguments: input });
       if (result.outcome === "denied" || result.outcome === "declined") {
         this.#denied.push({
           tool: result.name,

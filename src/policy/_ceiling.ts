@@ -9,7 +9,7 @@ import { parseIPv4, parseIPv6 } from "./_address.ts";
 import { type Cidr, cidrText, without } from "./_cidr.ts";
 import { type PolicyCore, policyCore } from "./_core.ts";
 import { programsOf } from "./_run.ts";
-import { actionAt, prefixesAt } from "./modes.ts";
+import { actionAt, prefixesAt, stricter } from "./modes.ts";
 import { actionOf, type CompiledRule, ruleFor, rulePath } from "./path_rules.ts";
 import { isDenoName } from "./programs.ts";
 import type { PolicyInput, ToolPolicy } from "./tool_policy.ts";
@@ -115,7 +115,20 @@ export const HOST_ENVIRONMENT: readonly string[] = [
     "USERNAME",
     "NUMBER_OF_PROCESSORS",
   ],
-  ...["OPENAI_API_KEY", "GROQ_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OLLAMA_HOST"],
+  ...["PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)"],
+  ...[
+    "VIRTUAL_ENV",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "CONDA_PREFIX",
+  ],
+  ...["OPENAI_API_KEY", "GROQ_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OLLAMA_API_KEY"],
+  ...["OPENAI_COMPATIBLE_API_KEY", "OLLAMA_HOST", "LC_COLLATE", "LC_NUMERIC", "LC_TIME"],
   ...["NODE_V8_COVERAGE", "DENO_DIR"],
 ];
 
@@ -156,7 +169,7 @@ export function compileCeiling(tools: readonly Tool[], input: CeilingInput): Cei
   const { worktree } = policyInput;
   const run = programs(live, core);
   return {
-    read: answered && live.some(takesPaths) ? true : unique([
+    read: answered && live.some(takesPaths) ? true : places([
       worktree,
       ...input.sourceRoots,
       input.configDir,
@@ -197,10 +210,10 @@ function takesPaths(tool: Tool): boolean {
 
 function programs(live: readonly Tool[], core: PolicyCore): string[] {
   const found = live.flatMap((tool) => {
-    const shell = programsOf(tool, null, "shell", core).paths;
+    const shell = programsOf(tool, "shell", core).paths;
     const auto = tool.commandArg !== undefined &&
       prefixesAt(core.effective.permission, "bash_auto").restricts;
-    return auto ? [...shell, ...programsOf(tool, null, "tree", core).paths] : shell;
+    return auto ? [...shell, ...programsOf(tool, "tree", core).paths] : shell;
   });
   return unique(found).filter((path) => !isDenoName(path));
 }
@@ -220,7 +233,7 @@ function writing(
   return {
     write: answered && writers.some(takesPaths)
       ? true
-      : unique([worktree, ...host, ...opened(core, "write")]),
+      : places([worktree, ...host, ...opened(core, "write")]),
     denyWrite: unique([...denied(core, "write", input), ...(answered ? [] : protectedOwn(core, input))]),
   };
 }
@@ -267,7 +280,7 @@ function final(core: PolicyCore, access: "read" | "write", path: string): string
   if (decided === null) return null;
   const later = core.rules.slice(core.rules.indexOf(decided) + 1);
   const overridden = later.some(({ rule, patterns }) =>
-    rule.access === access && rule.action !== decided.rule.action &&
+    rule.access === access && stricter(rule.action, decided.rule.action) !== rule.action &&
     patterns.some((pattern) =>
       pattern.anywhere || isWithin(pattern.literal, path) || isWithin(path, pattern.literal)
     )
@@ -286,17 +299,17 @@ function needed(path: string, input: CeilingInput, access: "read" | "write"): bo
 
 /** Places outside the worktree that a rule of the user's opens: the part of the path before any wildcard. */
 function opened(core: PolicyCore, access: "read" | "write"): string[] {
-  const places: string[] = [];
+  const found: string[] = [];
   for (const { rule, patterns, builtIn } of core.rules) {
     if (builtIn || rule.access !== access || rule.action !== "allow") continue;
     for (const pattern of patterns) {
       if (pattern.anywhere || pattern.literal === "" || isWithin(pattern.literal, core.input.worktree)) {
         continue;
       }
-      if (dirname(pattern.literal) !== pattern.literal || !isLiteral(pattern)) places.push(pattern.literal);
+      found.push(pattern.literal);
     }
   }
-  return places;
+  return found;
 }
 
 function network(
@@ -344,6 +357,11 @@ function ownAddresses(
     else if (six !== null) v6.push(six);
   }
   return { v4, v6 };
+}
+
+/** A list of paths; a root among them is no restriction. */
+function places(paths: readonly string[]): string[] | true {
+  return paths.some((path) => path !== "" && dirname(path) === path) ? true : unique(paths);
 }
 
 function unique(values: readonly string[]): string[] {

@@ -7,8 +7,10 @@ import { messageOf } from "../errors.ts";
 import type { Action, Tool } from "../tool.ts";
 import type { PolicyCore } from "./_core.ts";
 import { type JudgedPath, judgePath } from "./_paths.ts";
+import { listed, shorten } from "./_text.ts";
 import { prefixesAt } from "./modes.ts";
 import { isDenoName, NO_DENO } from "./programs.ts";
+import { firstWord, withoutHelpers } from "./_run.ts";
 import type { CommandPlan } from "./types.ts";
 
 const ALLOW = "tool_permission.bash_allow", AUTO = "tool_permission.bash_auto";
@@ -55,22 +57,22 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
     const findings = automatic ? [{ rule: AUTO, action: null, reason: automatic.problem ?? "" }] : [];
     return { plan, findings, auto: false, paths: [] };
   }
-  const listed = check(command, allow.prefixes, core, cwd);
-  if (listed.problem !== null) {
+  const checked = check(command, allow.prefixes, core, cwd);
+  if (checked.problem !== null) {
     const names = allow.prefixes.length > 0
-      ? allow.prefixes.join(", ")
+      ? listed(allow.prefixes)
       : "nothing (the list cannot be understood)";
-    return denied(`${listed.problem}; allowed: ${names}`, listed.plan, listed.paths);
+    return denied(`${checked.problem}; allowed: ${names}`, checked.plan, checked.paths);
   }
   const findings = [{ rule: ALLOW, action: null, reason: "every command matches" } as const];
   return runsItself
     ? {
-      plan: listed.plan,
+      plan: checked.plan,
       findings: [...findings, { rule: AUTO, action: "allow", reason: `every command matches ${AUTO}` }],
       auto: true,
-      paths: listed.paths,
+      paths: checked.paths,
     }
-    : { plan: listed.plan, findings, auto: false, paths: listed.paths };
+    : { plan: checked.plan, findings, auto: false, paths: checked.paths };
 }
 
 const NOTHING: CommandPlan = { mode: "tree", segments: [], programs: [], paths: [] };
@@ -103,9 +105,11 @@ function check(command: string, prefixes: readonly string[], core: PolicyCore, c
 }
 
 function planProblem(plan: CommandPlan): string | null {
-  if (plan.refused) return `${plan.refused.construct} is not allowed (in: ${plan.refused.segment})`;
+  if (plan.refused) {
+    return `${plan.refused.construct} is not allowed (in: ${shorten(plan.refused.segment, 200)})`;
+  }
   const refused = plan.segments.find((segment) => segment.allowed !== true);
-  if (refused) return `${refused.reason} (in: ${refused.text})`;
+  if (refused) return `${refused.reason} (in: ${shorten(refused.text, 200)})`;
   if (plan.mode !== "tree" || plan.segments.length === 0 || plan.tree === undefined) {
     return "there is no command that could be checked";
   }
@@ -143,10 +147,11 @@ export function programProblem(
   }
   const deno = names.find(isDenoName);
   if (deno !== undefined) return `${deno}: ${NO_DENO}`;
+  names = withoutHelpers(names);
   const allow = prefixesAt(core.effective.permission, "bash_allow");
   if (tool.permission !== "bash" || tool.commandArg || !allow.restricts) return null;
   if (names.length === 0) return `which programs it starts is not known, and ${ALLOW} is in force`;
-  const first = new Set(allow.prefixes.map((prefix) => prefix.trim().split(/\s+/)[0]));
+  const first = new Set(allow.prefixes.map(firstWord));
   const other = names.find((name) => !first.has(name));
-  return other === undefined ? null : `${other} is not in ${ALLOW}; allowed: ${allow.prefixes.join(", ")}`;
+  return other === undefined ? null : `${other} is not in ${ALLOW}; allowed: ${listed(allow.prefixes)}`;
 }

@@ -8,8 +8,9 @@ import type { PathRule } from "../config/settings.ts";
 import { join } from "../text/path.ts";
 import { escapeGlob } from "./_glob.ts";
 import { type EffectivePolicy, effectivePolicy } from "./modes.ts";
-import { type CompiledRule, compileRule, compileRules, type RuleBase } from "./path_rules.ts";
+import { type CompiledRule, compileRule, compileRules, guardRules, type RuleBase } from "./path_rules.ts";
 import type { PolicyInput } from "./tool_policy.ts";
+import type { GuardRule } from "./types.ts";
 import { locate, systemLinks } from "./worktree.ts";
 
 /** See the module's comment. */
@@ -17,6 +18,8 @@ export interface PolicyCore {
   readonly input: PolicyInput;
   readonly effective: EffectivePolicy;
   readonly rules: readonly CompiledRule[];
+  /** The rules as the guard gets them. */
+  readonly guard: readonly GuardRule[];
   readonly base: RuleBase;
 }
 
@@ -42,19 +45,27 @@ export function policyCore(input: PolicyInput): PolicyCore {
   const compiled = compileRules(input.settings.path_rules ?? [], base);
   const firstOfUser = compiled.findIndex((rule) => !rule.builtIn);
   const at = firstOfUser < 0 ? compiled.length : firstOfUser;
-  const rules = [...compiled.slice(0, at), ...repositoryRules(base), ...compiled.slice(at)];
-  const core: PolicyCore = { input, effective, rules, base };
+  const linked = repositoryRules(base);
+  // What asks comes before what denies, so that a link of one kind cannot open a place of the other.
+  const asks = linked.filter(({ rule }) => rule.action === "ask"), denies = linked.filter((rule) => !asks.includes(rule));
+  const rules = [...asks, ...compiled.slice(0, at), ...denies, ...compiled.slice(at)];
+  const core: PolicyCore = { input, effective, rules, guard: guardRules(rules, input.worktree), base };
   cores.set(input, core);
   return core;
 }
 
-/** Where `.git` is a link or a file that points elsewhere, that place is protected as `.git` itself is. */
+/** Where `.polyglav` or `.git` is a link, or `.git` a file that points elsewhere, that place is protected as well. */
 function repositoryRules(base: RuleBase): CompiledRule[] {
-  const git = join(base.worktree, ".git"), found = new Set<string>();
-  const add = (path: string) => {
+  const git = join(base.worktree, ".git"), own = join(base.worktree, ".polyglav");
+  const found = new Map<string, PathRule["action"]>();
+  const add = (path: string, action: PathRule["action"] = "deny") => {
     const place = locate(path, base);
-    if (!("problem" in place) && place.path !== git && place.path !== base.worktree) found.add(place.path);
+    if ("problem" in place || place.path === git || place.path === own || place.path === base.worktree) {
+      return;
+    }
+    found.set(place.path, action);
   };
+  add(own, "ask");
   add(git);
   const pointed = pointer(git);
   if (pointed !== null) {
@@ -63,13 +74,10 @@ function repositoryRules(base: RuleBase): CompiledRule[] {
     const common = pointer(join(target, "commondir"), /^(.+)$/m);
     if (common !== null) add(join(target, common));
   }
-  return [...found].map((path) => {
-    const rule: PathRule = {
-      path: path.split("/").map(escapeGlob).join("/"),
-      access: "write",
-      action: "deny",
-    };
-    return compileRule(rule, `path_rules.default(.git: ${path})`, true, base);
+  return [...found].map(([path, action]) => {
+    const rule: PathRule = { path: path.split("/").map(escapeGlob).join("/"), access: "write", action };
+    const name = `path_rules.default(${action === "deny" ? ".git" : ".polyglav"}: ${path})`;
+    return compileRule(rule, name, true, base);
   });
 }
 

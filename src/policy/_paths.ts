@@ -6,6 +6,7 @@
 import { messageOf } from "../errors.ts";
 import type { Action, PathUse, Tool } from "../tool.ts";
 import type { PolicyCore } from "./_core.ts";
+import { visible } from "./_text.ts";
 import { type CompiledRule, ruleFor, rulePath } from "./path_rules.ts";
 import type { ResolvedPath } from "./types.ts";
 import { locate } from "./worktree.ts";
@@ -70,7 +71,7 @@ export function judgePath(use: PathUse, core: PolicyCore): JudgedPath {
   let consent: string | null = null;
   const say = (name: string, action: Action | null, reason: string) => {
     findings.push({ rule: name, action, reason });
-    if (action === "ask") consent ??= reason;
+    if (action === "ask") consent ??= visible(reason);
   };
   if (!place.inside) {
     const lifts = place.unseen === null && rule !== null && !rule.builtIn && rule.rule.action === "allow";

@@ -9,7 +9,6 @@ import type { PolicyCore } from "./_core.ts";
 import { prefixesAt } from "./modes.ts";
 import { type ProgramSearch, resolvePrograms } from "./programs.ts";
 import type { PolicyInput } from "./tool_policy.ts";
-import type { Decision } from "./types.ts";
 
 /** How programs are searched for with this input. */
 export function programSearch(input: PolicyInput): ProgramSearch {
@@ -22,36 +21,58 @@ export function programSearch(input: PolicyInput): ProgramSearch {
   };
 }
 
+/** What the sandbox itself starts beside a command: to make the pipe for its output, and to end its process group. */
+const HELPERS: ReadonlySet<string> = new Set(["mkfifo", "kill", "taskkill"]);
+
+/** Names without the sandbox's own helpers. */
+export function withoutHelpers(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !HELPERS.has(name));
+}
+
+/** The first word of an entry of a command list, quotes removed. */
+export function firstWord(prefix: string): string {
+  const word = /^(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/.exec(prefix.trim())?.[0] ?? "";
+  return word.replace(
+    /'([^']*)'|"([^"]*)"|\\(.)/g,
+    (_, single, double, escaped) => single ?? double ?? escaped,
+  );
+}
+
+/** Absolute paths, and the names among them that are Deno's. */
+export interface RunList {
+  readonly paths: readonly string[];
+  readonly deno: readonly string[];
+}
+
 /**
- * The programs that a call, or (decision null) any call of the tool, may start. Under an allowlist they are those that
- * begin its entries; a shell is not among them then.
+ * The programs that calls of a tool may start, from configuration alone. Under an allowlist they are those that begin
+ * its entries, with the tool's helpers; a shell is not among them then. With confinement what confines is added.
+ *
+ * @param mode how a command line is run; for tools that take none it does not count
+ * @throws {PolicyDenied} when the tool cannot say what it starts
  */
-export function programsOf(
-  tool: Tool,
-  decision: Decision | null,
-  mode: "shell" | "tree",
-  core: PolicyCore,
-): { readonly paths: readonly string[]; readonly deno: readonly string[] } {
+export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore): RunList {
   if (!tool.access.includes("run")) return { paths: [], deno: [] };
-  const search = programSearch(core.input);
-  if (tool.commandArg !== undefined) {
-    const allow = prefixesAt(core.effective.permission, "bash_allow");
-    const auto = prefixesAt(core.effective.permission, "bash_auto");
-    if (allow.restricts || mode === "tree") {
-      const names = (allow.restricts ? allow : auto).prefixes.map((prefix) => prefix.trim().split(/\s+/)[0]!);
-      return { paths: resolvePrograms(names, search).paths, deno: [] };
-    }
-  }
+  const { input, effective } = core;
   let names: readonly string[];
   try {
-    names = tool.programs?.(null, core.input.settings as unknown as Record<string, unknown>) ?? [];
-    if (tool.commandArg !== undefined && names.length === 0) names = ["$shell"];
+    names = tool.programs?.(null, input.settings as unknown as Record<string, unknown>) ?? [];
   } catch (error) {
     throw new PolicyDenied(
       `${tool.name} cannot say which programs it starts: ${messageOf(error)}`,
       "programs",
     );
   }
-  const found = resolvePrograms(names.map((name) => name === "$shell" ? core.input.shell : name), search);
-  return { paths: found.paths, deno: decision === null || found.paths.length > 0 ? [] : found.deno };
+  if (tool.commandArg !== undefined) {
+    const allow = prefixesAt(effective.permission, "bash_allow");
+    const auto = prefixesAt(effective.permission, "bash_auto");
+    if (allow.restricts || mode === "tree") {
+      const listed = (allow.restricts ? allow : auto).prefixes.map(firstWord).filter((name) => name !== "");
+      names = [...listed, ...names.filter((name) => HELPERS.has(name))];
+    } else if (withoutHelpers(names).length === 0) names = ["$shell", ...names];
+  }
+  const search = programSearch(input);
+  const found = resolvePrograms(names.map((name) => name === "$shell" ? input.shell : name), search);
+  const wrappers = resolvePrograms(input.wrappers ?? [], search);
+  return { paths: [...new Set([...found.paths, ...wrappers.paths])], deno: found.deno };
 }

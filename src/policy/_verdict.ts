@@ -4,6 +4,7 @@
  * @module
  */
 import type { Action } from "../tool.ts";
+import { visible } from "./_text.ts";
 import { stricter } from "./modes.ts";
 import type { TrailEntry } from "./types.ts";
 
@@ -16,20 +17,20 @@ export class Verdict {
 
   /** A rule that was looked at and changes nothing. */
   note(rule: string, action: Action | null, reason: string): void {
-    this.trail.push({ rule, action, reason });
+    this.trail.push({ rule: visible(rule), action, reason: visible(reason) });
   }
 
   /** A rule that decides, up or down. */
   set(rule: string, action: Action, reason: string): void {
     this.note(rule, action, reason);
     if (this.action === "deny") return;
-    [this.action, this.rule, this.reason] = [action, rule, reason];
+    [this.action, this.rule, this.reason] = [action, visible(rule), visible(reason)];
   }
 
   /** A rule that may only make it stricter. */
   lower(rule: string, action: Action, reason: string): void {
     this.note(rule, action, reason);
     if (action === this.action || stricter(action, this.action) !== action) return;
-    [this.action, this.rule, this.reason] = [action, rule, reason];
+    [this.action, this.rule, this.reason] = [action, visible(rule), visible(reason)];
   }
 }

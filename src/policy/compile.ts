@@ -9,12 +9,12 @@
  * @module
  */
 import { PolicyDenied } from "../errors.ts";
-import { dirname, isWithin, join } from "../text/path.ts";
+import { basename, dirname, isWithin, join } from "../text/path.ts";
 import type { Tool } from "../tool.ts";
 import { type PolicyCore, policyCore } from "./_core.ts";
-import { guardRules, ruleFor, rulePath } from "./path_rules.ts";
+import { ruleFor, rulePath } from "./path_rules.ts";
 import { NO_DENO } from "./programs.ts";
-import { programsOf } from "./_run.ts";
+import { programsOf, withoutHelpers } from "./_run.ts";
 import type { PolicyInput } from "./tool_policy.ts";
 import type { CallScope, Decision, GuardScope, PermissionSet, ResolvedPath } from "./types.ts";
 
@@ -40,7 +40,7 @@ type Granted = GuardScope["consented"][number];
  */
 export function standingPermissions(tool: Tool, input: PolicyInput): PermissionSet {
   const core = policyCore(input);
-  return permissionsOf(tool, core, programsOf(tool, null, "shell", core).paths);
+  return permissionsOf(tool, core, programsOf(tool, "shell", core).paths);
 }
 
 /**
@@ -57,10 +57,12 @@ export function compileCall(
   consented: boolean,
 ): CallScope {
   const core = policyCore(input);
-  const programs = programsOf(tool, decision, decision.command?.mode ?? "shell", core);
-  if (programs.deno.length > 0) throw new PolicyDenied(`${programs.deno[0]}: ${NO_DENO}`, "programs");
-  const standing = standingPermissions(tool, input);
+  const programs = programsOf(tool, decision.command?.mode ?? "shell", core);
+  if (programs.deno.length > 0 && withoutHelpers(programs.paths.map(basename)).length === 0) {
+    throw new PolicyDenied(`${programs.deno[0]}: ${NO_DENO}`, "programs");
+  }
   const base = permissionsOf(tool, core, programs.paths);
+  const standing = decision.command?.mode === "tree" ? standingPermissions(tool, input) : base;
   const yes = consented ? decision.paths.filter((path) => path.consent !== null).map(granted) : [];
   const lifted = tool.access.length === 0
     ? []
@@ -93,7 +95,7 @@ export function compileCall(
       ...targets,
       ...lifted,
     ],
-    rules: guardRules(core.rules, input.worktree),
+    rules: core.guard,
     consented: yes,
     ...(temporary === undefined ? {} : { temporary }),
     home: input.home,

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Action, Tool } from "../tool.ts";
+import { visible } from "./_text.ts";
 import { isDenoName } from "./programs.ts";
 import type { Decision, PermissionSet } from "./types.ts";
 
@@ -104,7 +105,7 @@ export function explain(decision: Decision, tool: Tool, permissions: PermissionS
     }
   }
   if (permissions) lines.push("permissions of its worker:", ...permissionLines(permissions));
-  return lines.map(oneLine).join("\n");
+  return lines.map(visible).join("\n");
 }
 
 function permissionLines(permissions: PermissionSet): string[] {
@@ -118,14 +119,5 @@ function permissionLines(permissions: PermissionSet): string[] {
 function decisiveIndex(decision: Decision): number {
   return decision.trail.findLastIndex(({ rule, action, reason }) =>
     rule === decision.rule && action === decision.action && reason === decision.reason
-  );
-}
-
-/** Control characters and direction marks of file names and commands made visible. */
-function oneLine(text: string): string {
-  return text.replace(
-    // deno-lint-ignore no-control-regex
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

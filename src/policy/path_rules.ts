@@ -72,10 +72,10 @@ export function builtInRules(
     escape(dir!)
   );
   return [
-    { path: ".git", access: "write", action: "deny" },
-    ...(Deno.build.os === "windows" ? [{ path: "git~[0-9]", access: "write", action: "deny" } as const] : []),
     { path: ".polyglav", access: "write", action: "ask" },
     ...own.map((path): PathRule => ({ path, access: "write", action: "ask" })),
+    { path: ".git", access: "write", action: "deny" },
+    ...(Deno.build.os === "windows" ? [{ path: "git~[0-9]", access: "write", action: "deny" } as const] : []),
     ...own.map((path): PathRule => ({ path, access: "read", action: "ask" })),
     ...SECRETS.map((path): PathRule => ({ path, access: "read", action: "ask" })),
   ];

@@ -235,6 +235,9 @@ class Check {
     const name = literalWord(node.name, "the name of a command");
     if (name === "") throw new Refusal("an empty command name");
     if (REFUSED_BUILTINS.has(name)) throw new Refusal(`the shell builtin \`${name}\``);
+    if (name.includes("/") && !isAbsolute(name) && start.only() !== this.input.worktree) {
+      throw new Refusal(`a program by a relative path outside of the worktree's top (\`${name}\`)`);
+    }
     const args = node.suffix.flatMap((item) => item.type === "Word" ? expandWord(item, words) : []);
     const all = [...node.prefix, ...node.suffix];
     const redirects = all.flatMap((item) => item.type === "Redirect" ? this.#redirect(item, words) : []);

@@ -53,6 +53,8 @@ export interface PolicyInput {
   readonly readLink?: (path: string) => string;
   /** Whether a path is a program that can be started. Default: a look at the file. */
   readonly isProgram?: (path: string) => boolean;
+  /** Programs by which children are confined (bwrap): every tool that starts programs may start these too. */
+  readonly wrappers?: readonly string[];
   /** Without one, a command under an allowlist is denied. */
   readonly checkCommand?: CommandCheck;
   readonly grants?: Grants;

@@ -107,6 +107,11 @@ export interface CommandPlan {
   /** Programs that may be started, by name or path. */
   readonly programs: readonly string[];
   /**
+   * Where each of these programs is, by name; null: there is none. Filled in by the host, which may look. A name that
+   * is missing here is looked for by the executor.
+   */
+  readonly resolved?: Readonly<Record<string, string | null>>;
+  /**
    * Redirect targets, `cd` directories, files that `test` looks at, directories of patterns and what known writers
    * (`tee`, `cp`, …) change, absolute but not canonical: the path rules decide them too.
    */

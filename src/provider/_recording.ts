@@ -57,7 +57,7 @@ const HEAD = 400;
 /** Replaces what differs from run to run: the worktree's path, temporary folders, times, durations, commit ids. */
 export function normalizer(worktree: string): (text: string) => string {
   return (text) => {
-    const own = worktree === "" ? text : text.replaceAll(worktree, "{WORKTREE}");
+    const own = worktree.length < 2 ? text : text.replaceAll(worktree, "{WORKTREE}");
     return own
       .replace(/\r\n/g, "\n")
       .replace(/(?:\/private)?(?:\/tmp|\/var\/folders\/[^/\s]+\/[^/\s]+\/T)\/[^/\s"'`:,;)\]]+/g, "{TMP}")

@@ -4,13 +4,17 @@
  * @module
  */
 
+/** Bytes that one event of a stream may have. */
+const MAX_EVENT = 64 * 1024 * 1024;
+
 /** How long the end of a body may take after the reply is complete, in milliseconds. */
 const DRAIN = 1000;
 
 /** A reader of a body, in the form in which the `openai` package's stream takes it. */
 export class WatchedBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #onSilence: () => void;
+  readonly #onLimit: (why: string) => void;
+  #pending = 0;
   #limit: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #done = false;
@@ -18,17 +22,23 @@ export class WatchedBody {
 
   /**
    * @param body the response's body
-   * @param limit milliseconds without any data after which `onSilence` is called
+   * @param limit milliseconds without any data after which `onLimit` is called
+   * @param onLimit told why the body should be given up: silence, or an event without end
    */
-  constructor(body: ReadableStream<Uint8Array>, limit: number, onSilence: () => void) {
+  constructor(body: ReadableStream<Uint8Array>, limit: number, onLimit: (why: string) => void) {
     this.#reader = body.getReader();
     this.#limit = limit;
-    this.#onSilence = onSilence;
+    this.#onLimit = onLimit;
   }
 
   /** Changes the limit from the next read on. */
   set limit(ms: number) {
     this.#limit = ms;
+  }
+
+  /** An event was read: the next one may be as long again. */
+  next(): void {
+    this.#pending = 0;
   }
 
   /** Settles when a body that was left early has been read to its end. */
@@ -43,10 +53,12 @@ export class WatchedBody {
 
   /** The next bytes. */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
-    this.#timer = setTimeout(this.#onSilence, this.#limit);
+    const limit = this.#limit;
+    this.#timer = setTimeout(() => this.#onLimit(`no data for ${Math.round(limit / 1000)} s`), limit);
     try {
       const result = await this.#reader.read();
       if (result.done) this.#done = true;
+      else if ((this.#pending += result.value.length) > MAX_EVENT) this.#onLimit("an event that never ends");
       return result;
     } catch (error) {
       this.#done = true;

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { messageOf } from "../errors.ts";
 import type { ToolDefinition } from "../tool.ts";
 import { BodyWriter, learnQuirk, type Quirks } from "./_body.ts";
 import { MAX_REPLY, ReplyReader } from "./_chunks.ts";
@@ -58,7 +59,8 @@ class OpenAIProvider implements Provider {
   readonly #options: OpenAIOptions;
   readonly #body: BodyWriter;
   readonly #quirks: Quirks;
-  #last: WatchedBody | null = null;
+  /** Bodies whose end is still read. */
+  readonly #bodies = new Set<WatchedBody>();
 
   constructor(options: OpenAIOptions) {
     this.name = options.name;
@@ -73,7 +75,7 @@ class OpenAIProvider implements Provider {
   }
 
   async close(): Promise<void> {
-    await this.#last?.drained;
+    await Promise.all(Array.from(this.#bodies, (body) => body.abandon()));
   }
 
   async *chat(
@@ -81,9 +83,16 @@ class OpenAIProvider implements Provider {
     tools: readonly ToolDefinition[],
     options: ChatOptions,
   ): AsyncGenerator<ProviderEvent> {
+    let client: Client;
+    try {
+      client = await load();
+    } catch (error) {
+      const message = `the package openai could not be loaded: ${messageOf(error)}`;
+      yield { type: "error", code: 0, message, retryable: false };
+      return;
+    }
     const request = new Exchange(options.signal);
     try {
-      const client = await load();
       for (;;) {
         const body = this.#body.write(messages, tools, options, this.#quirks);
         request.watch(this.#options.timeout ?? TIMEOUT, "no answer");
@@ -131,9 +140,9 @@ class OpenAIProvider implements Provider {
     const body = new WatchedBody(
       response.body,
       idle,
-      () => request.stop(`no data for ${Math.round(idle / 1000)} s`),
+      (why) => request.stop(why),
     );
-    this.#last = body;
+    this.#bodies.add(body);
     const controller = new AbortController();
     const stop = () => controller.abort();
     request.signal.addEventListener("abort", stop, { once: true });
@@ -142,6 +151,7 @@ class OpenAIProvider implements Provider {
       const source = { body, headers: response.headers } as unknown as Response;
       const quiet = { logLevel: "off" } as unknown as Parameters<typeof client.Stream.fromSSEResponse>[2];
       for await (const chunk of client.Stream.fromSSEResponse(source, controller, quiet)) {
+        body.next();
         for (const event of reader.push(chunk)) yield event;
         if (reader.finished) body.limit = Math.min(idle, IDLE_FINISHED);
         if (reader.tooLarge) {
@@ -163,6 +173,7 @@ class OpenAIProvider implements Provider {
     } finally {
       request.signal.removeEventListener("abort", stop);
       if (!complete) await body.abandon();
+      body.drained.then(() => this.#bodies.delete(body));
     }
     if (!reader.finished) {
       const failure = request.failure();
@@ -190,7 +201,7 @@ class OpenAIProvider implements Provider {
     const events = reader.push(body);
     if (!reader.started) {
       const message = `${urlHost(this.#options)} answered JSON that is no completion; check base_url`;
-      yield { type: "error", code: response.status, message, retryable: false };
+      yield { type: "error", code: 0, message, retryable: false };
       return;
     }
     yield* events;
@@ -242,7 +253,7 @@ class Exchange {
   failure(): ProviderEvent | null {
     if (this.#outer?.aborted) return { type: "done", finish: "cancelled" };
     if (this.#why !== null) {
-      return { type: "error", code: 0, message: `the server was silent: ${this.#why}`, retryable: true };
+      return { type: "error", code: 0, message: `gave up on the server: ${this.#why}`, retryable: true };
     }
     return null;
   }

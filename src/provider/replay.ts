@@ -123,7 +123,7 @@ class ReplayProvider implements Provider {
     if (exchange.calls.length > 0) {
       const calls = exchange.calls.map((call): ToolCall => ({
         ...call,
-        arguments: call.arguments.replaceAll("{WORKTREE}", JSON.stringify(this.#worktree).slice(1, -1)),
+        arguments: this.#restore(call.arguments, JSON.stringify(this.#worktree).slice(1, -1)),
       }));
       yield { type: "tool_calls", calls };
     }
@@ -134,8 +134,8 @@ class ReplayProvider implements Provider {
     };
   }
 
-  #restore(text: string): string {
-    return text.replaceAll("{WORKTREE}", this.#worktree);
+  #restore(text: string, worktree = this.#worktree): string {
+    return this.#worktree === "" ? text : text.replaceAll("{WORKTREE}", () => worktree);
   }
 
   async #difference(messages: readonly ChatMessage[]): Promise<string | null> {
@@ -258,6 +258,7 @@ class RecordingProvider implements Provider {
   readonly #out: Deno.FsFile;
   readonly #normalize: (text: string) => string;
   readonly #worktree: string;
+  #closed = false;
 
   constructor(inner: Provider, out: Deno.FsFile, worktree: string) {
     this.name = inner.name;
@@ -274,6 +275,8 @@ class RecordingProvider implements Provider {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#out.close();
     await this.#inner.close?.();
   }
@@ -324,7 +327,7 @@ class RecordingProvider implements Provider {
   }
 
   #hide(text: string): string {
-    return this.#worktree === "" ? text : text.replaceAll(this.#worktree, "{WORKTREE}");
+    return this.#worktree.length < 2 ? text : text.replaceAll(this.#worktree, "{WORKTREE}");
   }
 
   #write(line: Record<string, unknown>): void {

@@ -109,6 +109,9 @@ function follow(path: string, asked: string, known: (path: string) => boolean, l
 function refuse(error: unknown, path: string, asked: string, known: (path: string) => boolean): string {
   if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
     if (known(path)) return path;
+    if (error instanceof Deno.errors.PermissionDenied) {
+      throw new ToolError(`Cannot resolve ${shown(asked)}: the system denies access`);
+    }
     throw new ToolError(`Cannot use the path ${shown(asked)}: it leads outside the worktree`, "permission");
   }
   if (error instanceof Deno.errors.FilesystemLoop) {

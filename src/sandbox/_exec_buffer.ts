@@ -71,15 +71,20 @@ export class OutputBuffer {
   /**
    * The text so far: cleaned, and with a line `... (truncated) N bytes left out` where bytes are missing. Cuts fall
    * on line ends where there are any near.
+   *
+   * @param raw control characters and escapes are left in
    */
-  text(): { text: string; dropped: number } {
+  text(raw = false): { text: string; dropped: number } {
+    const decode = raw
+      ? (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
+      : cleanOutput;
     const head = this.#head.subarray(0, this.#headLength), tail = this.#tailBytes();
     const missing = this.#total - head.length - tail.length;
-    if (missing === 0) return { text: cleanOutput(join(head, tail)), dropped: 0 };
+    if (missing === 0) return { text: decode(join(head, tail)), dropped: 0 };
     const first = trimHead(head), last = trimTail(tail);
     const dropped = this.#total - first.length - last.length;
-    const text = `${cleanOutput(first).replace(/\n$/, "")}\n${TRUNCATED} ${dropped} bytes left out\n${
-      cleanOutput(last)
+    const text = `${decode(first).replace(/\n$/, "")}\n${TRUNCATED} ${dropped} bytes left out\n${
+      decode(last)
     }`;
     return { text, dropped };
   }

@@ -208,8 +208,8 @@ export class OutputCapture {
   }
 
   /** The text (cleaned, the middle cut out where it was too much) and the number of bytes cut out. */
-  result(): { text: string; dropped: number } {
-    return this.#buffer.text();
+  result(raw = false): { text: string; dropped: number } {
+    return this.#buffer.text(raw);
   }
 
   /** Gives everything back at once; writers get a broken pipe. */

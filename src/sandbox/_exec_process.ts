@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly detached?: boolean;
   /** Told the process group, so that the host can end it when this worker is ended. */
   readonly onSpawn?: (pid: number) => void;
+  /** The name that the program sees itself by; default: its path. */
+  readonly argv0?: string;
 }
 
 /** How a process ended. */
@@ -47,6 +49,11 @@ export interface StartedProcess {
   closeStdin(): void;
   /** Calls back for each piece of a `pipe`d output; the promise settles at its end. */
   readOutput(which: 1 | 2, take: (bytes: Uint8Array) => void): Promise<void>;
+  /**
+   * Copies a `pipe`d output to another process's `pipe`d input, no faster than that one reads. For systems on which a
+   * child cannot be given {@link StartedProcess.stdinFd}. Its end is the other's end, unless `last` is false.
+   */
+  pipeOutput(which: 1 | 2, to: StartedProcess, last?: boolean): void;
   /** Stops reading `pipe`d outputs. */
   closeOutput(): void;
   /** Signals the process alone. */
@@ -80,6 +87,7 @@ export async function startProcess(argv: readonly string[], options: StartOption
       stdio,
       detached,
       windowsHide: true,
+      ...(options.argv0 === undefined ? {} : { argv0: options.argv0 }),
     });
   } catch (error) {
     throw startError(program, options.cwd, error);
@@ -140,6 +148,14 @@ class Started implements StartedProcess {
     if (!stream) return Promise.resolve();
     stream.on("data", take);
     return new Promise((done) => stream.once("close", () => done()));
+  }
+
+  pipeOutput(which: 1 | 2, to: StartedProcess, last = true): void {
+    const stream = which === 1 ? this.#child.stdout : this.#child.stderr;
+    const target = to instanceof Started ? to.#child.stdin : null;
+    if (!stream || !target || target.destroyed) return void stream?.destroy();
+    target.on("close", () => stream.destroy());
+    stream.pipe(target, { end: last });
   }
 
   closeOutput(): void {

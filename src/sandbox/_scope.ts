@@ -34,6 +34,14 @@ export class ScopeCheck {
     refuseSystem(spelled, path);
     const real = canonical(spelled, path, (candidate) => this.#consented(candidate, "read"));
     this.require(real, access, path);
+    // A link may carry a protected name itself.
+    if (
+      access !== "list" && spelled !== real && this.#inRoots(spelled, access) &&
+      !this.#consented(real, access)
+    ) {
+      const rule = this.ruleAgainst(spelled, access);
+      if (rule !== null) throw refusedBy(rule, access, path);
+    }
     return real;
   }
 
@@ -52,7 +60,7 @@ export class ScopeCheck {
     }
     if (access === "list") return;
     const rule = this.ruleAgainst(real, access);
-    if (rule !== null) throw new ToolError(`${doing}: the path rule ${rule} does not allow it`, "permission");
+    if (rule !== null) throw refusedBy(rule, access, asked);
   }
 
   /** The rule that keeps a canonical path from being accessed without consent, or null. */
@@ -85,6 +93,13 @@ export class ScopeCheck {
     const random = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
     return `${dirname(real)}/.polyglav-${random}.tmp`.replace("//.", "/.");
   }
+}
+
+function refusedBy(rule: string, access: string, asked: string): ToolError {
+  return new ToolError(
+    `Cannot ${access} ${shown(asked)}: the path rule ${rule} does not allow it`,
+    "permission",
+  );
 }
 
 function refuseSystem(path: string, asked: string): void {

@@ -11,6 +11,7 @@
 import { ToolError } from "../errors.ts";
 import { isWithin, join } from "../text/path.ts";
 import { bwrapArguments, bwrapCleanup, type BwrapRights, PRIVATE } from "./_confine_bwrap.ts";
+import { probeConfinement, type ProbeInput } from "./_confine_probe.ts";
 import { CACHES, DISPOSABLE, GIT_PROTECTED, SECRETS } from "./_confine_secrets.ts";
 import { seatbeltProfile } from "./_confine_seatbelt.ts";
 
@@ -87,7 +88,53 @@ export interface ConfineInput {
 }
 
 export { SECRETS } from "./_confine_secrets.ts";
-export { probeConfinement, type ProbeInput } from "./_confine_probe.ts";
+export { BWRAP_PATHS, probeConfinement, type ProbeInput, SEATBELT_PATH } from "./_confine_probe.ts";
+
+/** What a {@link Confiner} is made of. */
+export interface ConfinerOptions {
+  /** `exec.confine`. */
+  readonly mode: ConfineMode;
+  /** Canonical. */
+  readonly worktree: string;
+  readonly home: string;
+  /** `exec.writable`. */
+  readonly writable: readonly string[];
+  /** See {@link ConfineInput.protect}. */
+  readonly protect?: readonly string[];
+  /** See {@link ConfineInput.hide}. */
+  readonly hide?: readonly string[];
+  /** Default: {@link probeConfinement}. */
+  readonly probe?: (input: ProbeInput) => Promise<Confinement>;
+}
+
+/** The confinement of a run's calls: probes once, when it is first needed, and plans each call. */
+export class Confiner {
+  readonly #options: ConfinerOptions;
+  #found: Promise<Confinement> | undefined;
+
+  /** @param options what every call's confinement has in common */
+  constructor(options: ConfinerOptions) {
+    this.#options = options;
+  }
+
+  /** What this machine can do. */
+  found(): Promise<Confinement> {
+    const { worktree, home, writable, hide, probe } = this.#options;
+    const paths = [...writable.map((path) => expandHome(path, home)), ...(hide ?? [])];
+    return this.#found ??= (probe ?? probeConfinement)({ worktree, home, paths });
+  }
+
+  /**
+   * A call's confinement; null: it runs without one.
+   *
+   * @param network the call may use the network
+   * @throws {ToolError} `permission` where `require` cannot be had
+   */
+  async plan(network: boolean): Promise<ConfineSpec | null> {
+    if (this.#options.mode === "off") return null;
+    return planConfinement({ ...this.#options, probe: await this.found(), network });
+  }
+}
 
 /**
  * The confinement of a call, or null where it runs without one (`off`; `auto` on a machine that cannot).

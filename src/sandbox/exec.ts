@@ -78,7 +78,7 @@ export async function exec(argv: readonly string[], options: ExecSettings): Prom
   const end = await supervise(child, options.timeout, signal);
   const left = await output.finish(end.forced ? 20 : GRACE);
   if (confine) await cleanUp(confine, options.env);
-  const { text, dropped } = output.result();
+  const { text, dropped } = output.result(options.raw);
   const notes: string[] = [];
   if (left === "open") {
     notes.push(
@@ -157,7 +157,7 @@ interface Output {
   readonly stdio: Stdio;
   attach(child: StartedProcess): void;
   finish(grace: number): Promise<"closed" | "open">;
-  result(): { text: string; dropped: number };
+  result(raw?: boolean): { text: string; dropped: number };
   discard(): void;
 }
 
@@ -168,7 +168,7 @@ async function openOutput(directory: string | null, maxBytes: number): Promise<O
     stdio: capture.fd,
     attach: () => capture.closeWriter(),
     finish: (grace) => capture.finish(grace),
-    result: () => capture.result(),
+    result: (raw) => capture.result(raw),
     discard: () => capture[Symbol.dispose](),
   };
 }
@@ -188,7 +188,7 @@ function pipedOutput(maxBytes: number): Output {
       if (end === null) child?.closeOutput();
       return end ?? "open";
     },
-    result: () => buffer.text(),
+    result: (raw) => buffer.text(raw),
     discard: () => {},
   };
 }

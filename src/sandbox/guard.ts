@@ -17,6 +17,8 @@ import { ScopeCheck } from "./_scope.ts";
 import { writeBytes } from "./_write.ts";
 
 const LARGEST = 1 << 30;
+/** Fewer than for a single file: a walk opens thousands. */
+const WALK_ROUNDS = 2;
 
 /**
  * Files within a scope.
@@ -124,30 +126,33 @@ class GuardedWorkspace implements Workspace {
         );
       }
     }
-    let descriptor: number;
+    const descriptor = quiet(() => openRaw(path, "read"));
+    if (descriptor === null) return null;
     try {
-      descriptor = openRaw(path, "read");
-    } catch {
-      return null;
-    }
-    try {
-      const length = fs.readSync(descriptor, buffer, 0, buffer.length, null);
+      const length = quiet(() => fs.readSync(descriptor, buffer, 0, buffer.length, null));
+      if (length === null) return null;
       if (length < buffer.length) {
         const bytes = buffer.subarray(0, length);
         if (wanted && !wanted(bytes)) return null;
-        verify(descriptor, path, 1);
-        return bytes;
+        return quiet(() => verify(descriptor, path, WALK_ROUNDS)) && bytes;
       }
-      const { size } = verify(descriptor, path, 1);
-      if (size > LARGEST) return null;
-      const bytes = readRest(descriptor, size, LARGEST, buffer.subarray(0, length));
-      return wanted && !wanted(bytes) ? null : bytes;
-    } catch (error) {
-      if (error instanceof ToolError || typeof (error as { code?: unknown }).code === "string") return null;
-      throw error;
+      const file = quiet(() => verify(descriptor, path, WALK_ROUNDS));
+      if (file === null || file.size > LARGEST) return null;
+      const bytes = quiet(() => readRest(descriptor, file.size, LARGEST, buffer));
+      return bytes === null || (wanted && !wanted(bytes)) ? null : bytes;
     } finally {
       fs.closeSync(descriptor);
     }
+  }
+}
+
+/** Null where a file call fails: a walk skips what it cannot read. */
+function quiet<T>(call: () => T): T | null {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof ToolError || typeof (error as { code?: unknown }).code === "string") return null;
+    throw error;
   }
 }
 

@@ -120,7 +120,7 @@ function foreign(builder: SessionBuilder, name: string): string {
   const other = builder.header?.name;
   return other === undefined
     ? "its first record is missing"
-    : `its file holds session "${other}", not "${name}"`;
+    : `its file holds session ${JSON.stringify(other)}, not "${name}"`;
 }
 
 /** Keeps the bytes of the torn record beside the log, then cuts them off. Returns the copy's file name. */
@@ -190,6 +190,9 @@ function replace(
     file.close();
     Deno.renameSync(temporary, path);
   } catch (error) {
+    try {
+      file.close();
+    } catch { /* it is closed */ }
     try {
       Deno.removeSync(temporary);
     } catch { /* the first error is the one to report */ }

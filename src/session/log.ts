@@ -13,8 +13,8 @@ import { parseRecord, type RecordBody, type SessionRecord } from "./records.ts";
 
 /** Lines from this size on are hashed by `crypto.subtle`, which is faster there. */
 const largeLine = 8192;
-/** A line longer than this is none of ours. */
-const longestLine = 512 * 1024 * 1024;
+/** No line is longer; so much memory may be needed to read one. */
+const longestLine = 256 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** What is wrong with a log, and where. */
@@ -57,7 +57,7 @@ export async function scanLog(
   for (;;) {
     if (filled === buffer.length) {
       if (filled > longestLine) {
-        throw new SessionError("the log has a line of more than 512 MB; it is not a session", "io");
+        throw new SessionError("the log has a line of more than 256 MB; it is not a session", "io");
       }
       const larger = new Uint8Array(buffer.length * 2);
       larger.set(buffer);
@@ -209,6 +209,12 @@ export class SessionLog {
     const n = this.#last.n + 1;
     const record = { n, prev: this.#last.hash, at: at.toISOString(), ...body };
     const line = encoder.encode(`${JSON.stringify(record)}\n`);
+    if (line.length > longestLine) {
+      throw new SessionError(
+        `a record of ${line.length} bytes is too large for the log; the most is 256 MB`,
+        "io",
+      );
+    }
     const hash = sha256(line.subarray(0, line.length - 1));
     try {
       this.#unchanged();

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { compileName, type NameTest } from "./glob.ts";
+import { compileGitName, type NameTest } from "./glob.ts";
 
 /** One rule. */
 interface Rule {
@@ -79,9 +79,9 @@ function parseRule(line: string): Rule | null {
   const directoryOnly = text.endsWith("/");
   if (directoryOnly) text = text.slice(0, -1);
   if (text === "") return null;
-  if (!text.includes("/")) return { negated, directoryOnly, name: compileName(text, true) };
+  if (!text.includes("/")) return { negated, directoryOnly, name: compileGitName(text) };
   const segments = text.replace(/^\//, "").split("/").map((segment) =>
-    segment === "**" ? "**" as const : compileName(segment, true)
+    segment === "**" ? "**" as const : compileGitName(segment)
   );
   return { negated, directoryOnly, path: segments };
 }

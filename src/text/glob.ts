@@ -214,40 +214,43 @@ function compileSegments(pattern: string): Segment[] {
 }
 
 /**
- * Compiles one segment.
+ * Compiles one segment of a tool's pattern. A name that equals the pattern matches, and names that differ only in
+ * Unicode composition are the same name.
  *
  * @param pattern without `/`
- * @param git as in .gitignore: a `[` without its `]` matches nothing, and a name does not match by being equal alone
  */
-export function compileName(pattern: string, git = false): NameTest {
-  const escapes = git || !windows();
-  if (!MAGIC.test(pattern) && !(escapes && pattern.includes("\\"))) return equals(pattern);
-  const simple = /^\*([^*?[\\]*)$/.exec(pattern);
-  if (simple) {
-    const suffix = simple[1]!;
-    if (suffix === "") return () => true;
-    return either((name) => name.endsWith(suffix), suffix, git);
-  }
-  const tokens = parseName(pattern, escapes, git);
-  if (tokens === null) return () => false;
-  const wild: NameTest = (name) => matchTokens(tokens, name);
-  if (git) return wild;
-  return either((name) => name === pattern || wild(name), pattern, git);
+export function compileName(pattern: string): NameTest {
+  const test = compileExact(pattern, !windows(), false) ?? (() => false);
+  const exact: NameTest = (name) => name === pattern || test(name);
+  if (ASCII.test(pattern)) return exact;
+  const composed = compileExact(pattern.normalize("NFC"), !windows(), false) ?? (() => false);
+  return (name) => exact(name) || (!ASCII.test(name) && composed(name.normalize("NFC")));
+}
+
+/**
+ * Compiles one segment of a line in .gitignore: a `[` without its `]` matches nothing, and `?` is one byte of UTF-8.
+ *
+ * @param pattern without `/`
+ */
+export function compileGitName(pattern: string): NameTest {
+  const test = compileExact(bytesOf(pattern), true, true) ?? (() => false);
+  return (name) => test(bytesOf(name));
 }
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-function equals(text: string): NameTest {
-  if (ASCII.test(text)) return (name) => name === text;
-  const composed = text.normalize("NFC");
-  return (name) => name === text || (!ASCII.test(name) && name.normalize("NFC") === composed);
+/** UTF-8 with one character for each byte. */
+function bytesOf(text: string): string {
+  return ASCII.test(text) ? text : String.fromCharCode(...new TextEncoder().encode(text));
 }
 
-/** Names that differ only in Unicode composition are the same name to a reader. */
-function either(test: NameTest, pattern: string, git: boolean): NameTest {
-  if (git || ASCII.test(pattern)) return test;
-  const composed = compileName(pattern.normalize("NFC"), true);
-  return (name) => test(name) || (!ASCII.test(name) && composed(name.normalize("NFC")));
+function compileExact(pattern: string, escapes: boolean, strict: boolean): NameTest | null {
+  if (!MAGIC.test(pattern) && !(escapes && pattern.includes("\\"))) return (name) => name === pattern;
+  if (pattern === "*") return () => true;
+  const suffix = /^\*([^*?[\\]*)$/.exec(pattern)?.[1];
+  if (suffix !== undefined) return (name) => name.endsWith(suffix);
+  const tokens = parseName(pattern, escapes, strict);
+  return tokens && ((name) => matchTokens(tokens, name));
 }
 
 type Token = { readonly kind: "star" } | { readonly kind: "one"; readonly test: (code: number) => boolean };
@@ -268,7 +271,8 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9A-Fa-f]/,
 };
 
-function parseName(pattern: string, escapes: boolean, git: boolean): Token[] | null {
+/** @param strict null for what is malformed; else its characters stand for themselves */
+function parseName(pattern: string, escapes: boolean, strict: boolean): Token[] | null {
   const tokens: Token[] = [], chars = [...pattern];
   for (let i = 0; i < chars.length; i++) {
     const char = chars[i]!;
@@ -279,11 +283,11 @@ function parseName(pattern: string, escapes: boolean, git: boolean): Token[] | n
     } else if (char === "[") {
       const set = parseSet(chars, i, escapes);
       if (set) tokens.push({ kind: "one", test: set.test }), i = set.end;
-      else if (git) return null;
+      else if (strict) return null;
       else tokens.push(one("["));
     } else if (char === "\\" && escapes) {
       if (i + 1 === chars.length) {
-        if (git) return null;
+        if (strict) return null;
         tokens.push(one("\\"));
       } else tokens.push(one(chars[++i]!));
     } else tokens.push(one(char));

@@ -9,15 +9,18 @@ const LONGEST = 80;
 
 /**
  * The candidate nearest to `word` by edit distance (insert, delete, replace, swap of neighbours; case does not
- * count), or null when none is near: a third of the word may differ, one letter always. The first of equals wins.
+ * count), or null when none is near: a third of the word may differ, one letter always. Of equally near ones the one
+ * whose length is nearest wins, then the first.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
   if (wanted === "" || wanted.length > LONGEST) return null;
   let best: string | null = null, least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - wanted.length) >= least) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase());
+    const difference = Math.abs(candidate.length - wanted.length);
+    if (difference > least) continue;
+    // Less than one edit apart in weight: length only decides between equals.
+    const distance = editDistance(wanted, candidate.toLowerCase()) + difference / 1000;
     if (distance < least) [best, least] = [candidate, distance];
   }
   return best;

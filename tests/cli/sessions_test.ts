@@ -125,6 +125,7 @@ Deno.test("sessions verify: a line for each, exit 1 when one is wrong, all of th
     out,
     /^ok {3}a: .*\nFAIL b: records 6 to 10 are missing at the end\nFAIL c: its file is gone; .*10 records\n$/,
   );
+  await assert.rejects(sessions(tree, "show", "c"), { message: /session c: its file is gone/ });
   assert.equal((await sessions(tree, "verify", "a")).code, 0);
   assert.equal((await sessions(tree, "verify", "a", "nope")).code, 1);
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type LoadedConfig, loadConfig } from "../../src/config/load.ts";
+import { loadConfig, type LoadedConfig } from "../../src/config/load.ts";
 import { type UserPaths, userPaths } from "../../src/config/paths.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
 
@@ -30,7 +30,12 @@ export function write(tree: TestTree, setup: Setup): void {
 /** Writes the files into the tree and loads them. */
 export function loadIn(tree: TestTree, setup: Setup): LoadedConfig {
   write(tree, setup);
-  return loadConfig({ worktree: tree.work, paths: pathsOf(tree), flags: setup.flags, trust: setup.trust ?? false });
+  return loadConfig({
+    worktree: tree.work,
+    paths: pathsOf(tree),
+    flags: setup.flags,
+    trust: setup.trust ?? false,
+  });
 }
 
 /** Loads from files in a tree of their own. */

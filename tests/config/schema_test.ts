@@ -22,7 +22,9 @@ Deno.test("each leaf of the default settings has an entry, and each entry with a
 });
 
 Deno.test("every default fits its own entry", () => {
-  for (const entry of SCHEMA) if (!entry.key.includes("*")) equal(misfit(entry, entry.default), null, entry.key);
+  for (const entry of SCHEMA) {
+    if (!entry.key.includes("*")) equal(misfit(entry, entry.default), null, entry.key);
+  }
 });
 
 Deno.test("every entry has one line of text, and a narrowing exactly where it says narrow", () => {
@@ -144,5 +146,7 @@ Deno.test("the JSON Schema describes nested and dotted keys, free names and boun
   deepEqual(Object.keys(mode.properties).sort(), ["system_prompt", "tool_permission", "tools"]);
   equal(schema.additionalProperties, false);
   equal(schema.properties.mcp.properties.servers.maxItems, 0);
-  for (const { key, doc } of SCHEMA) ok(JSON.stringify(schema).includes(JSON.stringify(doc).slice(1, -1)), key);
+  for (const { key, doc } of SCHEMA) {
+    ok(JSON.stringify(schema).includes(JSON.stringify(doc).slice(1, -1)), key);
+  }
 });

@@ -335,6 +335,14 @@ const rows: readonly Row[] = [
     "deny",
     "path_rules.default(.git)",
   ],
+  [
+    "a folder of ours below .git changes nothing",
+    {},
+    fileWrite,
+    { path: ".git/.polyglav/x" },
+    "deny",
+    "path_rules.default(.git)",
+  ],
   [".gitignore is an ordinary file", {}, fileWrite, { path: ".gitignore" }, "allow", "tool_permission.edit"],
   [
     ".github is an ordinary folder",

@@ -383,10 +383,10 @@ Deno.test({
 Deno.test("a silent server is given up: before the first byte, and within the stream", async () => {
   await using server = startModel([{ content: "late", delay_ms: 2000 }, { content: "word", hang: true }]);
   const first = await collect(providerAt(server.url, { timeout: 50 }));
-  assert.match((first.last as { message: string }).message, /silent: no answer within/);
+  assert.match((first.last as { message: string }).message, /gave up on the server: no answer within/);
   const second = await collect(providerAt(server.url, { idle: 50 }));
   assert.equal(second.text, "word");
-  assert.match((second.last as { message: string }).message, /silent: no data for/);
+  assert.match((second.last as { message: string }).message, /gave up on the server: no data for/);
 });
 
 Deno.test("a server that never closes after the finish reason does not hang the reply", async () => {
@@ -399,6 +399,23 @@ Deno.test("a server that never closes after the finish reason does not hang the 
   assert.deepEqual(got.last, { type: "done", finish: "stop" });
 });
 
+Deno.test("a stream that stays open after [DONE] ends the reply, and closing does not wait for it", async () => {
+  await using server = startModel([{ pieces: replyEvents({ content: "all" }), hang: true }]);
+  const got = await collect(providerAt(server.url));
+  assert.equal(got.text, "all");
+  assert.equal((got.last as { finish: string }).finish, "stop");
+});
+
+Deno.test("an event that never ends is given up", async () => {
+  const piece = new Uint8Array(1024 * 1024).fill(0x61);
+  await using server = startModel([{
+    pieces: ["data: ", ...Array.from({ length: 80 }, () => piece)],
+    hang: true,
+  }]);
+  const got = await collect(providerAt(server.url));
+  assert.match((got.last as { message: string }).message, /an event that never ends/);
+});
+
 Deno.test("one connection serves request after request", async () => {
   const ports = new Set<number>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request, info) => {
@@ -409,7 +426,14 @@ Deno.test("one connection serves request after request", async () => {
     });
   });
   const provider = providerAt(`http://127.0.0.1:${(server.addr as Deno.NetAddr).port}/v1`);
-  for (let i = 0; i < 5; i++) assert.equal((await collect(provider)).text, "hi");
+  for (let i = 0; i < 5; i++) {
+    let text = "";
+    for await (const event of provider.chat(HI, [], { model: "m" })) {
+      if (event.type === "token") text += event.text;
+    }
+    assert.equal(text, "hi");
+  }
+  await provider.close!();
   assert.equal(ports.size, 1);
   await server.shutdown();
 });

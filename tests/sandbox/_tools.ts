@@ -30,13 +30,18 @@ const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const encode = (value: string) => new TextEncoder().encode(value);
 
 /** Reads a file through the guard. */
-export const read: Tool = tool("read", ["read"], ({ path }, { workspace }) => decode(workspace.readFile(path)));
+export const read: Tool = tool(
+  "read",
+  ["read"],
+  ({ path }, { workspace }) => decode(workspace.readFile(path)),
+);
 
 /** Lists a directory through the guard. */
 export const list: Tool = tool(
   "list",
   ["read"],
-  ({ path }, { workspace }) => workspace.readDirectory(path).map(({ name, kind }) => `${kind} ${name}`).sort(),
+  ({ path }, { workspace }) =>
+    workspace.readDirectory(path).map(({ name, kind }) => `${kind} ${name}`).sort(),
   { permission: "list" },
 );
 
@@ -73,7 +78,8 @@ export const walk: Tool = tool("walk", ["read"], ({ path }, { workspace }) => {
 export const evil: Tool = tool(
   "evil",
   ["read"],
-  async ({ value }, context) => await new (Object.getPrototypeOf(async function () {}).constructor)("ctx", value)(context),
+  async ({ value }, context) =>
+    await new (Object.getPrototypeOf(async function () {}).constructor)("ctx", value)(context),
 );
 
 /** The same with permission to write. */
@@ -93,7 +99,9 @@ export const double: Tool = tool(
   {
     part: async (input) => {
       if (input === "fail") throw new Error("this part failed");
-      if (input === "hang") while (true);
+      if (input === "worker") await new Promise((done) => setTimeout(done, 5));
+      if (input === "worker") return (globalThis as unknown as { me?: number }).me ??= Math.random();
+      if (input === "hang") { while (true); }
       if (input === "close") (globalThis as unknown as { close(): void }).close();
       await new Promise((done) => setTimeout(done, 5));
       return Number(input) * 2;

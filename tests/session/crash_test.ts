@@ -119,6 +119,18 @@ Deno.test("killed before the first record: the session is simply new", async () 
   assert.equal((await verifySession(tree.place, "s")).ok, true);
 });
 
+Deno.test("killed between the anchor and the log: an anchor of nothing is no loss", async () => {
+  using tree = sessionTree();
+  const { Anchor } = await import("../../src/session/_anchor.ts");
+  await writeSample(tree.place, "other");
+  Anchor.open(tree.anchor("s"), Deno.pid).close();
+  assert.deepEqual(await verifySession(tree.place, "s").then(({ ok, records }) => [ok, records]), [true, 0]);
+  const session = await open(tree.place);
+  assert.equal(session.resumed, false);
+  session.close();
+  assert.deepEqual(await verifySession(tree.place, "s").then(({ ok, records }) => [ok, records]), [true, 1]);
+});
+
 for (const [size, acks] of [[50, 300], [200_000, 25], [3_000_000, 4]] as const) {
   Deno.test(`a process killed while it writes records of ${size} bytes loses nothing that was acknowledged`, async () => {
     using tree = sessionTree();

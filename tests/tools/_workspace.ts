@@ -33,6 +33,16 @@ export function workspaceOf(tree: TestTree, setup: Setup = {}): Workspace {
   });
 }
 
+/** A workspace with some of its methods replaced. */
+export function withMethods(workspace: Workspace, methods: Partial<Workspace>): Workspace {
+  return new Proxy(workspace, {
+    get(target, name) {
+      const value = name in methods ? methods[name as keyof Workspace] : target[name as keyof Workspace];
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 /** The context that a handler gets. */
 export function contextOf(tool: Tool, tree: TestTree, setup: Setup = {}): ToolContext {
   const unavailable = () => Promise.reject(new Error("not available here"));

@@ -1,0 +1,231 @@
+/**
+ * Runs command lines by the executor and by a real bash, each in a folder of its own with the same files and a PATH of
+ * recorder programs, and compares what was started, what was written and how it ended.
+ *
+ * @module
+ */
+import { join } from "../../src/text/path.ts";
+import { checkCommand, planAllowed } from "../../src/policy/shell_command.ts";
+import type { CommandPlan } from "../../src/policy/types.ts";
+import { createWorkspace } from "../../src/sandbox/guard.ts";
+import { runTree } from "../../src/sandbox/shell.ts";
+import { ToolError } from "../../src/errors.ts";
+
+/** Entries of the list under which {@link compare} checks. */
+export const PREFIXES: readonly string[] = ["rec", "ok", "no", "two", "nope", "echo", "printf"];
+
+/** Reads all input, notes its name and arguments, shows them, and ends with the status of its name. */
+const RECORDER = `#!/bin/sh
+in=
+while IFS= read -r line; do in="$in$line;"; done
+in="$in$line"
+{ printf '%s' "\${0##*/}"; for a; do printf '\\037%s' "$a"; done; printf '\\036'; } >> "$RECORD"
+printf '<%s' "\${0##*/}"
+for a; do printf '|%s' "$a"; done
+printf '|%s>\\n' "$in"
+printf 'e:%s\\n' "\${0##*/}" >&2
+case "$0" in *no) exit 1;; *two) exit 2;; esac
+exit 0
+`;
+
+const FILES: Readonly<Record<string, string>> = {
+  "a.txt": "A\n",
+  "b.txt": "B\n",
+  "c1": "C\n",
+  ".hid": "H\n",
+  "d/x.md": "X\n",
+  "d/y.md": "Y\n",
+  "d/e/z": "Z\n",
+  "é1": "",
+  "[a": "",
+  "sp ace": "",
+};
+
+/** What one command did. */
+export interface Observed {
+  readonly started: string;
+  readonly output: string;
+  readonly status: number;
+  readonly files: string;
+}
+
+/** A command that bash and the executor treat differently. */
+export interface Difference {
+  readonly command: string;
+  readonly bash: Observed;
+  readonly ours: Observed | string;
+}
+
+/** The environment's variables that commands expand. */
+const VARIABLES = { V: "v w", W: "*.txt", E: "", S: " s ", HOME: "/home/nobody", LC_ALL: "C.UTF-8" };
+
+/** Checks a command as {@link compare} does. */
+export function check(command: string, worktree: string, path: string): CommandPlan {
+  return checkCommand(command, {
+    prefixes: PREFIXES,
+    worktree,
+    cwd: worktree,
+    env: { ...VARIABLES, PATH: path },
+    shell: "/bin/sh",
+    home: VARIABLES.HOME,
+  });
+}
+
+/** Whether a plan stays inside the worktree, so that guard and bash can agree. */
+function staysInside(plan: CommandPlan, worktree: string): boolean {
+  return plan.paths.every(({ path }) => `${join(path)}/`.startsWith(`${worktree}/`));
+}
+
+/**
+ * Compares command lines; those that are not let through are passed over.
+ *
+ * @returns how many were run, and what differed
+ */
+export async function compare(
+  commands: Iterable<string>,
+  wanted: number,
+): Promise<{ ran: number; differences: Difference[] }> {
+  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "polyglav-shell-" }));
+  try {
+    const bin = join(root, "bin"), capture = join(root, "capture");
+    for (const directory of [bin, capture]) Deno.mkdirSync(directory);
+    for (const name of ["rec", "ok", "no", "two"]) {
+      Deno.writeTextFileSync(join(bin, name), RECORDER);
+      Deno.chmodSync(join(bin, name), 0o755);
+    }
+    const chosen: { command: string; plan: CommandPlan }[] = [];
+    for (const command of commands) {
+      if (chosen.length >= wanted) break;
+      const worktree = folder(root, "ours", chosen.length), plan = check(command, worktree, bin);
+      if (!planAllowed(plan) || !staysInside(plan, worktree)) continue;
+      chosen.push({ command, plan });
+    }
+    chosen.forEach((_, i) => {
+      for (const side of ["ours", "bash"]) fill(folder(root, side, i));
+    });
+    const bash = runBash(root, bin, chosen.map(({ command }) => command));
+    const ours: (Observed | string)[] = [];
+    for (const [i, { plan }] of chosen.entries()) ours.push(await runOurs(root, bin, capture, i, plan));
+    await bash;
+    const differences: Difference[] = [];
+    let ran = 0;
+    chosen.forEach(({ command }, i) => {
+      const mine = ours[i]!;
+      // A pattern that matches a name like an option is refused at run time, on purpose.
+      if (typeof mine === "string" && mine.includes("could take for an option")) return;
+      ran++;
+      const theirs = observe(root, "bash", i, loose(command));
+      const same = typeof mine !== "string" &&
+        JSON.stringify(sortLoose(mine, loose(command))) === JSON.stringify(theirs);
+      if (!same) differences.push({ command, bash: theirs, ours: mine });
+    });
+    return { ran, differences };
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+/** Parts of pipelines and background jobs run at the same time: their order is nobody's promise. */
+function loose(command: string): boolean {
+  return /[|&]/.test(command.replace(/&&|\|\||2>&1|1?>&2/g, ""));
+}
+
+function sortLoose(observed: Observed, unordered: boolean): Observed {
+  if (!unordered) return observed;
+  const sorted = (text: string, end: string) => text.split(end).sort().join(end);
+  return { ...observed, started: sorted(observed.started, "\u001e"), output: sorted(observed.output, "\n") };
+}
+
+function folder(root: string, side: string, i: number): string {
+  return join(root, side, String(i));
+}
+
+function fill(worktree: string): void {
+  Deno.mkdirSync(join(worktree, "d/e"), { recursive: true });
+  for (const [name, content] of Object.entries(FILES)) Deno.writeTextFileSync(join(worktree, name), content);
+}
+
+async function runOurs(
+  root: string,
+  bin: string,
+  captureDirectory: string,
+  i: number,
+  plan: CommandPlan,
+): Promise<Observed | string> {
+  const worktree = folder(root, "ours", i);
+  const scope = {
+    worktree,
+    home: VARIABLES.HOME,
+    roots: [{ path: worktree, access: "write" as const }],
+    rules: [],
+    consented: [],
+  };
+  try {
+    const result = await runTree(plan, {
+      cwd: worktree,
+      env: { ...VARIABLES, PATH: bin, RECORD: join(root, "ours", `${i}.record`) },
+      timeout: 10_000,
+      captureDirectory,
+      workspace: createWorkspace(scope),
+    });
+    Deno.writeTextFileSync(join(root, "ours", `${i}.out`), result.output);
+    Deno.writeTextFileSync(join(root, "ours", `${i}.status`), String(result.code ?? -1));
+    return observe(root, "ours", i, false);
+  } catch (error) {
+    if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
+    throw error;
+  }
+}
+
+/** One bash script runs all; each command in a bash of its own, as `-c` text. */
+async function runBash(root: string, bin: string, commands: readonly string[]): Promise<void> {
+  const text = commands.map((command, i) => {
+    const quoted = `'${command.replaceAll("'", "'\\''")}'`, base = join(root, "bash", String(i));
+    return `cd ${base} && RECORD=${base}.record PATH=${bin} /bin/bash -c ${quoted} >${base}.out 2>&1 </dev/null\n` +
+      `echo $? >${base}.status`;
+  }).join("\n");
+  const script = join(root, "all.sh");
+  Deno.writeTextFileSync(script, text);
+  const child = new Deno.Command("/bin/bash", {
+    args: [script],
+    clearEnv: true,
+    env: VARIABLES,
+    stdin: "null",
+    stdout: "null",
+    stderr: "inherit",
+  }).spawn();
+  await child.status;
+}
+
+function observe(root: string, side: string, i: number, unordered: boolean): Observed {
+  const base = join(root, side, String(i));
+  const read = (end: string) => {
+    try {
+      return Deno.readTextFileSync(base + end);
+    } catch {
+      return "";
+    }
+  };
+  const plain = (text: string) =>
+    text.replaceAll(join(root, side), "").replace(/^\/bin\/bash: line \d+: /gm, "");
+  return sortLoose({
+    started: plain(read(".record")),
+    output: plain(read(".out")),
+    status: Number(read(".status")),
+    files: plain(tree(base)),
+  }, unordered);
+}
+
+/** All files that the template does not have, or has otherwise. */
+function tree(directory: string, below = ""): string {
+  let text = "";
+  for (const entry of [...Deno.readDirSync(join(directory, below))].sort((a, b) => a.name < b.name ? -1 : 1)) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory) text += tree(directory, path);
+    else {
+      const content = Deno.readTextFileSync(join(directory, path));
+      if (FILES[path] !== content) text += `${path}=${content}\n`;
+    }
+  }
+  return text;
+}
