@@ -269,7 +269,7 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
   glyph_lines: flag(true, "Activity lines with a glyph and a verb, else [tool: argument].", "set"),
   glyph_params: flag(true, "Show a call's other arguments behind its line and in prompts.", ["only"], true),
   show_errors: flag(true, "Show the first line of a failed call's result.", ["only"], true),
-  show_notes: flag(true, "Show short notes that a tool returns instead of content.", "set"),
+  show_notes: flag(true, "Show short notes that a tool returns instead of content.", ["only"], true),
   tool_analysis: flag(
     false,
     "One line by the model about each result, for the log (one more request).",
@@ -309,6 +309,7 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
     type: "number",
     default: 0,
     min: 0,
+    max: 604_800,
     doc: "Seconds after which a question counts as declined; 0: waits for ever.",
   },
   max_rounds: count(100, 1, "Rounds of requests in one turn.", ["lower"]),

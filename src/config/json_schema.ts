@@ -11,7 +11,7 @@ type Schema = { [keyword: string]: Json };
 const MODE_NAME = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 
 /** JSON Schema (draft 2020-12) of `config.json`; nested and dotted spellings of a key are both in it. */
-export function jsonSchema(): Schema {
+export function jsonSchema(): { [keyword: string]: Json } {
   const root = group();
   (root.properties as Schema).$schema = {
     type: "string",

@@ -15,7 +15,7 @@ import { showName, showValue } from "./_show.ts";
 import { globalConfigFile, PROJECT_CONFIG, projectConfigFile, type UserPaths } from "./paths.ts";
 import { assemble, defaultLeaves, MODES, type SchemaEntry } from "./schema.ts";
 import type { Settings } from "./settings.ts";
-import { isTrusted } from "./trust.ts";
+import { isTrusted, TRUSTED_FILES } from "./trust.ts";
 
 /** Where a value comes from, from the weakest to the strongest. */
 export type Origin = "default" | "global" | "project" | "flag";
@@ -29,7 +29,7 @@ export interface LoadInput {
   readonly flags?: Readonly<Record<string, unknown>>;
   /** The user trusts the project for this run (`--trust`, POLYGLAV_TRUST=1); else what is recorded counts. */
   readonly trust: boolean;
-  /** Files besides the project's configuration that a recorded trust is about, relative to the worktree. */
+  /** Files besides {@link TRUSTED_FILES} that a recorded trust is about, relative to the worktree. */
   readonly trustedFiles?: readonly string[];
   /** Do not look whether trust is recorded: the project counts as trusted only by `trust`. */
   readonly ignoreRecord?: boolean;
@@ -111,7 +111,7 @@ export function loadConfig(input: LoadInput): LoadedConfig {
 }
 
 function recorded(input: LoadInput, bytes: Uint8Array | null): boolean {
-  const files = [PROJECT_CONFIG, ...(input.trustedFiles ?? [])];
+  const files = [...TRUSTED_FILES, ...(input.trustedFiles ?? [])];
   if (bytes === null && files.length === 1) return false;
   return isTrusted({
     paths: input.paths,

@@ -47,7 +47,8 @@ export function policyCore(input: PolicyInput): PolicyCore {
   const at = firstOfUser < 0 ? compiled.length : firstOfUser;
   const linked = repositoryRules(base);
   // What asks comes before what denies, so that a link of one kind cannot open a place of the other.
-  const asks = linked.filter(({ rule }) => rule.action === "ask"), denies = linked.filter((rule) => !asks.includes(rule));
+  const asks = linked.filter(({ rule }) => rule.action === "ask"),
+    denies = linked.filter((rule) => !asks.includes(rule));
   const rules = [...asks, ...compiled.slice(0, at), ...denies, ...compiled.slice(at)];
   const core: PolicyCore = { input, effective, rules, guard: guardRules(rules, input.worktree), base };
   cores.set(input, core);

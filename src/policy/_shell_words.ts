@@ -24,7 +24,7 @@ export interface WordInput {
 /** A character, a variable, or the trace of a pair of quotes. */
 type Unit =
   | { readonly kind: "char"; readonly char: string; readonly quoted: boolean }
-  | { readonly kind: "variable"; readonly name: string; readonly quoted: boolean }
+  | { readonly kind: "variable"; readonly name: string; readonly quoted: boolean; readonly open: boolean }
   | { readonly kind: "quotes" };
 
 /** Variables that a shell sets by itself: their value is not in the environment that we know. */
@@ -139,7 +139,7 @@ function variable(text: string, isQuoted: boolean): Unit {
     const hint = text === "$?" ? "; the result shows the exit status" : "";
     throw new Refusal(`the parameter \`${text}\` (only plain variables such as $HOME are expanded${hint})`);
   }
-  return { kind: "variable", name, quoted: isQuoted };
+  return { kind: "variable", name, quoted: isQuoted, open: !text.startsWith("${") };
 }
 
 function quoted(text: string): Unit[] {
@@ -205,6 +205,16 @@ function ansi(raw: string, value: string): Unit[] {
 function expandBraces(units: Unit[]): Unit[][] {
   const words = braces(units, { left: 200 });
   if (words.length > MOST_WORDS) throw new Refusal("a brace expansion of more than 1000 words");
+  // Braces expand as text: what they bring together could be read as another variable.
+  for (const word of words.length > 1 ? words : []) {
+    word.forEach((unit, i) => {
+      const after = word[i + 1],
+        name = after?.kind === "char" && !after.quoted && /[A-Za-z0-9_]/.test(after.char);
+      if ((bare(unit, "$") && after) || (unit.kind === "variable" && unit.open && !unit.quoted && name)) {
+        throw new Refusal("a variable beside a brace expansion; write ${NAME}");
+      }
+    });
+  }
   return words;
 }
 

@@ -16,7 +16,7 @@ export class OutputBuffer {
   #tailStart = 0;
   #tailLength = 0;
   #total = 0;
-  readonly #headMax: number;
+  #headMax: number;
   readonly #tailMax: number;
 
   /** @param maxBytes most bytes kept, half at the head and half at the tail; at least 2 */
@@ -42,6 +42,14 @@ export class OutputBuffer {
       this.#headLength += room;
     }
     if (room < bytes.length) this.#pushTail(bytes.subarray(room));
+  }
+
+  /** Counts bytes that nobody read; what comes next is not taken for what follows the bytes before. */
+  skip(count: number): void {
+    if (count <= 0) return;
+    this.#total += count;
+    this.#tailLength = 0;
+    this.#headMax = this.#headLength;
   }
 
   #growHead(needed: number): void {

@@ -112,6 +112,7 @@ export class OutputCapture {
   #position: number;
   #fileWriter = -1;
   #path: string | null = null;
+  readonly #limit: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #wait = 1;
   #ended = false;
@@ -122,6 +123,7 @@ export class OutputCapture {
     this.#write = pipe.write;
     this.#position = position;
     this.#buffer = new OutputBuffer(maxBytes);
+    this.#limit = Math.max(FILE_LIMIT, maxBytes);
   }
 
   /**
@@ -232,20 +234,29 @@ export class OutputCapture {
         return false;
       }
       if (count === 0) {
-        if (this.#position >= 0) this.#shrink();
-        else if (this.#write === -1) this.#ended = true;
+        if (this.#position < 0 && this.#write === -1) this.#ended = true;
         return false;
       }
-      if (this.#position >= 0) this.#position += count;
       this.#buffer.push(chunk.subarray(0, count));
       taken += count;
+      if (this.#position < 0) continue;
+      this.#position += count;
+      if (this.#position >= this.#limit) this.#shrink();
     }
     return true;
   }
 
-  /** Empties a large capture file; writers append, so that they go on at its new end. */
+  /** Empties a large capture file; writers append, so that they go on at its new end. Of what is unread the end is kept. */
   #shrink(): void {
-    if (this.#position < FILE_LIMIT) return;
+    const size = fs.fstatSync(this.#read).size, from = Math.max(this.#position, size - TURN_BYTES);
+    this.#buffer.skip(from - this.#position);
+    for (let at = from; at < size;) {
+      const count = fs.readSync(this.#read, chunk, 0, Math.min(chunk.length, size - at), at);
+      if (count === 0) break;
+      this.#buffer.push(chunk.subarray(0, count));
+      at += count;
+    }
+    this.#buffer.skip(fs.fstatSync(this.#read).size - size);
     fs.ftruncateSync(this.#fileWriter, 0);
     this.#position = 0;
   }

@@ -33,9 +33,11 @@ export class WorkerGroup {
   }
 
   /** An idle worker, a new one, or the next that becomes idle. */
-  take(signal?: AbortSignal): Promise<WorkerHandle> {
+  // deno-lint-ignore require-await -- so that an aborted signal and a refused worker reject
+  async take(signal?: AbortSignal): Promise<WorkerHandle> {
+    signal?.throwIfAborted();
     const worker = this.spare(true);
-    if (worker) return Promise.resolve(worker);
+    if (worker) return worker;
     return new Promise((resolve, reject) => {
       const give = () => {
         this.#waiting = this.#waiting.filter((other) => other !== entry);

@@ -23,6 +23,7 @@ export class SideLock {
    * @returns releases the turn; calling it twice does nothing
    */
   async enter(side: Side, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
     if (side === "free") return () => {};
     if (this.#waiting.length > 0 || (this.#count > 0 && this.#holder !== side)) {
       await new Promise<void>((resolve, reject) => {

@@ -6,7 +6,7 @@ import { makeWorktree } from "../helpers/worktree.ts";
 import { load, loadIn } from "./_support.ts";
 
 /** What an untrusted project may simply set: these keys only. */
-const MAY_SET = ["glyph_lines", "list_dir_max_entries", "show_notes"];
+const MAY_SET = ["glyph_lines", "list_dir_max_entries"];
 
 const rank = (action: unknown) => ["deny", "ask", "allow"].indexOf(action as string);
 const subset = (a: readonly unknown[], b: readonly unknown[]) => a.every((name) => b.includes(name));
@@ -49,6 +49,7 @@ const NO_WIDER: Readonly<Record<string, NoWider>> = {
   query_refine: onlyTo(false),
   search_results: fewer,
   show_errors: onlyTo(true),
+  show_notes: onlyTo(true),
   stream_retries: fewer,
   "tool_permission.bash_allow": restricts,
   tool_analysis: onlyTo(false),

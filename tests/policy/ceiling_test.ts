@@ -142,6 +142,14 @@ Deno.test("ceiling: places that rules open outside are in it, up to the first wi
   assert.deepEqual(flags.write, ["/w", ...HOST_WRITES, "/home/u/out"]);
 });
 
+Deno.test("ceiling: a rule that opens everything cannot be written down as a list", () => {
+  const flags = ceiling([fileRead, fileWrite], {
+    path_rules: [{ path: "/**", access: "read", action: "allow" }],
+  });
+  assert.equal(flags.read, true);
+  assert.deepEqual(flags.write, ["/w", ...HOST_WRITES]);
+});
+
 const reach: readonly (readonly [string, Record<string, unknown>, Partial<CeilingInput>, boolean])[] = [
   ["bash asks and nobody answers", {}, {}, false],
   ["bash asks and --yes answers", {}, { yes: true }, true],

@@ -316,3 +316,17 @@ Deno.test("compile: where .git is a link, the place that it leads to is protecte
     assert.equal(policy.resolve(fileWrite, { path }).action, "deny", path);
   }
 });
+
+Deno.test("compile: where .polyglav is a link, the place that it leads to asks, and no link makes .git ask", () => {
+  using tree = makeWorktree({ files: { "conf/config.json": "" }, links: { ".polyglav": "conf" } });
+  const policy = () => new ToolPolicy(inputOf({}, { worktree: tree.work, home: tree.home, ...systemLinks }));
+  for (const path of ["conf/config.json", ".polyglav/config.json"]) {
+    assert.equal(policy().resolve(fileWrite, { path }).action, "ask", path);
+  }
+  Deno.mkdirSync(`${tree.work}/.git/hooks`, { recursive: true });
+  Deno.removeSync(`${tree.work}/.polyglav`);
+  Deno.symlinkSync(".git/hooks", `${tree.work}/.polyglav`);
+  for (const path of [".polyglav/post-commit", ".git/hooks/post-commit"]) {
+    assert.equal(policy().resolve(fileWrite, { path }).action, "deny", path);
+  }
+});

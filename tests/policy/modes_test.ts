@@ -128,7 +128,7 @@ const clamps: readonly (readonly [string, ToolPermission, ToolPermission, ToolPe
   ["lists with nothing in common deny", { bash: "allow", bash_allow: ["ls"] }, {
     bash: "allow",
     bash_allow: ["lsof"],
-  }, { bash: "deny" }],
+  }, { bash: "deny", bash_allow: [""] }],
   [
     "a list that cannot be understood denies",
     { bash: "allow", bash_allow: "ls" as never },

@@ -207,7 +207,7 @@ function observe(root: string, side: string, i: number, unordered: boolean): Obs
     }
   };
   const plain = (text: string) =>
-    text.replaceAll(join(root, side), "").replace(/^\/bin\/bash: line \d+: /gm, "");
+    text.replaceAll(join(root, side), "").replace(/\/bin\/bash: line \d+: /g, "");
   return sortLoose({
     started: plain(read(".record")),
     output: plain(read(".out")),
@@ -219,7 +219,9 @@ function observe(root: string, side: string, i: number, unordered: boolean): Obs
 /** All files that the template does not have, or has otherwise. */
 function tree(directory: string, below = ""): string {
   let text = "";
-  for (const entry of [...Deno.readDirSync(join(directory, below))].sort((a, b) => a.name < b.name ? -1 : 1)) {
+  for (
+    const entry of [...Deno.readDirSync(join(directory, below))].sort((a, b) => a.name < b.name ? -1 : 1)
+  ) {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory) text += tree(directory, path);
     else {

@@ -189,7 +189,8 @@ Deno.test({ name: "a program gets the chance to clean up on SIGTERM", ignore: !u
   const result = await sh(tree, "trap 'echo cleaned; exit 7' TERM; while :; do sleep 0.05; done", {
     timeout: 300,
   });
-  assert.deepEqual([result.timedOut, result.output], [true, "cleaned\n"]);
+  assert.equal(result.timedOut, true);
+  assert.match(result.output, /^cleaned$/m);
 });
 
 Deno.test(
