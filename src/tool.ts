@@ -304,6 +304,43 @@ export interface ExecResult {
   readonly notes: readonly string[];
 }
 
+/** What a handler asks the web for. */
+export interface FetchRequest {
+  /** Absolute http(s) URL; with `service`, what follows the service's own address. */
+  readonly url: string;
+  /**
+   * A service that the host knows by this name and that the tool declared in `services`: the host knows where it is
+   * and adds the user's key, which the handler never sees.
+   */
+  readonly service?: string;
+  /** The `Accept` header. */
+  readonly accept?: string;
+  /** Sent by POST. Services alone take one. */
+  readonly body?: { readonly type: string; readonly text: string };
+}
+
+/** What came back. Redirects were followed, each one decided anew. */
+export interface FetchResponse {
+  /** The URL that answered in the end. */
+  readonly url: string;
+  readonly status: number;
+  /** The `Content-Type` header, or empty. */
+  readonly type: string;
+  /** Decompressed and whole: at most 20 MB. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * A small store that the host keeps for this run, so that it outlives the handler's worker and is not shared with other
+ * runs. Tools with the same `memory` in their metadata share one; without it there is none. The oldest entries make room.
+ */
+export interface RunMemory {
+  /** The value, or undefined. */
+  get(key: string): Promise<unknown>;
+  /** Keeps plain data; undefined removes. */
+  set(key: string, value: unknown): Promise<void>;
+}
+
 /** What a handler gets beside its arguments. */
 export interface ToolContext {
   /** The worktree's absolute canonical path. */
@@ -320,6 +357,13 @@ export interface ToolContext {
   shell(command: string, options: ExecOptions): Promise<ExecResult>;
   /** Runs the tool's `part` on each input, spread over the workers that this call may use; results in order. */
   fanout(inputs: readonly unknown[]): Promise<unknown[]>;
+  /**
+   * Asks the web: the host decides about every hop and asks from a worker that reaches nothing else. Needs
+   * `access: ["net"]`. Throws `ToolError`: kind `permission` where the web rules refuse, `timeout`, `execution`.
+   */
+  fetch(request: FetchRequest): Promise<FetchResponse>;
+  /** What the tools of this run remember; see {@link RunMemory}. */
+  readonly memory: RunMemory;
   /** Shows progress of a long call. Text is for the person; the model does not see it. */
   progress(text: string): void;
   /** The narrow port to the engine; only for tools without `access`. */
@@ -364,6 +408,10 @@ export interface ToolMetadata<A> {
   readonly programs?: (args: A | null, settings: Readonly<Record<string, unknown>>) => readonly string[];
   /** Which parameter is a URL that the web rules apply to. */
   readonly urlArg?: keyof A & string;
+  /** Services of the host that `context.fetch` may name. */
+  readonly services?: readonly string[];
+  /** The store of the run that `context.memory` opens. */
+  readonly memory?: string;
   /** Which argument appears in status and confirm labels and in activity lines. */
   readonly keyArg?: keyof A & string;
   /** Activity line override. */

@@ -61,11 +61,15 @@ export interface Findings {
   readonly ignored: number;
   /** Time was up. */
   readonly stopped: boolean;
+  /** There were so many matches that not all were counted. */
+  readonly more: boolean;
 }
 
 /** One for all searches of a worker: reading into the same memory is what makes small files cheap. */
 let buffer: Uint8Array | null = null;
 const BUFFER = 1 << 20;
+/** Matches after which a part only goes on if it has to: what is shown is found by then, and counting costs. */
+const COUNTED = 1_000;
 /** How often the clock is looked at, in files. */
 const TICK = 16;
 
@@ -84,6 +88,7 @@ export class Searcher {
   #unread = 0;
   #ignored = 0;
   #stopped = false;
+  #more = false;
   #ticks = 0;
 
   /** @throws {ToolError} for an invalid regex or glob */
@@ -126,9 +131,11 @@ export class Searcher {
       unread: this.#unread,
       ignored: this.#ignored,
       stopped: this.#stopped,
+      more: this.#more,
     };
     this.#files = [];
     this.#rules = new Set();
+    this.#more = false;
     this.#shown =
       this.#count =
       this.#binary =
@@ -151,6 +158,7 @@ export class Searcher {
   }
 
   #late(): boolean {
+    if (this.#count >= Math.max(COUNTED, this.options.most)) return this.#more = true;
     if (!this.#stopped && this.#ticks++ % TICK === 0) this.#stopped = Date.now() > this.options.until;
     return this.#stopped;
   }
@@ -221,6 +229,7 @@ export function merge(parts: readonly Findings[], most: number): Findings {
     unread: sum("unread"),
     ignored: sum("ignored"),
     stopped: parts.some((part) => part.stopped),
+    more: parts.some((part) => part.more),
   };
 }
 

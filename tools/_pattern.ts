@@ -15,6 +15,10 @@ export interface Pattern {
   readonly candidate: string | RegExp | null;
   /** Decides on a line without its line end, and tells where in it the match is. Null: every candidate matches. */
   readonly line: RegExp | null;
+  /** The pattern speaks of `\r`, so that the one before a line's end belongs to the line. */
+  readonly carriage: boolean;
+  /** What to use for a text with characters beyond U+FFFF, where it differs. */
+  readonly wide?: Pattern;
 }
 
 const POSIX: Readonly<Record<string, string>> = {
@@ -41,21 +45,36 @@ const SHORTEST_NEEDLE = 3;
  *
  * @throws {ToolError} `invalid regex: …`, with what is wrong
  */
-export function compilePattern(pattern: string, ignoreCase = false): Pattern {
+export function compilePattern(pattern: string): Pattern {
   const flags = /^(?:\(\?([A-Za-z]+)\))+/.exec(pattern)?.[0] ?? "";
   if (/[^()?imsu]/.test(flags)) {
     throw invalid(pattern, `the flags ${flags} are not supported (only i, m, s and u are)`);
   }
-  const fold = ignoreCase || flags.includes("i");
+  const fold = flags.includes("i");
   const source = new Translator(pattern, flags.length).run();
-  const options = (fold ? "i" : "") + (source.unicode ? "u" : "");
-  const { needle } = source;
-  const line = build(pattern, source.text, options);
-  if (source.literal && needle !== "" && !fold) return { candidate: needle, line: null };
-  if (needle.length >= SHORTEST_NEEDLE) {
-    return { candidate: fold ? build(pattern, escapeRegex(needle), `g${options}`) : needle, line };
+  const narrow = assemble(pattern, source, (fold ? "i" : "") + (source.unicode ? "u" : ""));
+  if (source.unicode || narrow.line === null) return narrow;
+  try {
+    return { ...narrow, wide: assemble(pattern, source, fold ? "iu" : "u") };
+  } catch {
+    // What is only valid without the flag sees halves of such characters.
+    return narrow;
   }
-  return { candidate: source.negative ? null : build(pattern, source.text, `gm${options}`), line };
+}
+
+/** The pattern that fits a text. The flag `u` is slower, so it is left to those texts that need it. */
+export function patternFor(pattern: Pattern, text: string): Pattern {
+  return pattern.wide && /[\ud800-\udbff]/.test(text) ? pattern.wide : pattern;
+}
+
+function assemble(pattern: string, source: Source, flags: string): Pattern {
+  const { needle, text, literal, negative, carriage } = source, fold = flags.includes("i");
+  const line = build(pattern, text, flags);
+  if (literal && needle !== "" && !fold) return { candidate: needle, line: null, carriage };
+  if (needle.length >= SHORTEST_NEEDLE) {
+    return { candidate: fold ? build(pattern, escapeRegex(needle), `g${flags}`) : needle, line, carriage };
+  }
+  return { candidate: negative ? null : build(pattern, text, `gm${flags}`), line, carriage };
 }
 
 function build(pattern: string, source: string, flags: string): RegExp {
@@ -92,6 +111,30 @@ function withoutEnds(tokens: readonly string[]): readonly string[] {
   return tokens.slice(from, to);
 }
 
+/** A script's name alone stands for the script, as elsewhere; all other properties are JavaScript's. */
+function scriptOr(name: string): string {
+  try {
+    new RegExp(`\\p{Script=${name}}`, "u");
+    return `Script=${name}`;
+  } catch {
+    return name;
+  }
+}
+
+/** A translated pattern. */
+interface Source {
+  readonly text: string;
+  /** Text that every match contains. */
+  readonly needle: string;
+  /** The pattern is nothing but its needle. */
+  readonly literal: boolean;
+  /** It needs the flag `u`. */
+  readonly unicode: boolean;
+  /** It looks at what does not follow or precede, so that other lines can change the answer. */
+  readonly negative: boolean;
+  readonly carriage: boolean;
+}
+
 /** Goes over a pattern once. */
 class Translator {
   readonly #chars: readonly string[];
@@ -112,7 +155,7 @@ class Translator {
     this.#chars = [...pattern.slice(skip)];
   }
 
-  run(): { text: string; needle: string; literal: boolean; unicode: boolean; negative: boolean } {
+  run(): Source {
     if (/[\u{10000}-\u{10ffff}]/u.test(this.#pattern)) this.#unicode = true;
     while (this.#at < this.#chars.length) this.#step();
     this.#break();
@@ -122,6 +165,7 @@ class Translator {
       literal: this.#literal,
       unicode: this.#unicode,
       negative: this.#negative,
+      carriage: this.#pattern.includes("\\r") || this.#pattern.includes("\r"),
     };
   }
 
@@ -226,8 +270,8 @@ class Translator {
     const property = /^\\([pP])(\{[^}]*\}|[A-Z])/.exec(rest);
     if (property) {
       this.#unicode = true;
-      const name = property[2]!;
-      return this.#emit(`\\${property[1]}${name.startsWith("{") ? name : `{${name}}`}`, property[0].length);
+      const name = property[2]!.replace(/^\{|\}$/g, "");
+      return this.#emit(`\\${property[1]}{${scriptOr(name)}}`, property[0].length);
     }
     const whole = /^\\(?:k<[^>]*>|c[A-Za-z]|\d+|.)/.exec(rest)![0];
     this.#emit(whole, [...whole].length);

@@ -4,7 +4,7 @@
  * @module
  */
 import { encodingOf } from "../src/text/decode.ts";
-import type { Pattern } from "./_pattern.ts";
+import { type Pattern, patternFor } from "./_pattern.ts";
 
 /** A line of a result. */
 export interface Line {
@@ -46,7 +46,7 @@ export function looksBinary(bytes: Uint8Array): boolean {
 /** The text of a file that may hold a match; null where it certainly holds none. Large files are decided on later. */
 export function candidateText(bytes: Uint8Array, pattern: Pattern): string | null {
   if (bytes.length > PIECE) return "";
-  const text = decode(bytes), { candidate } = pattern;
+  const text = decode(bytes), { candidate } = patternFor(pattern, text);
   if (candidate === null) return text;
   if (typeof candidate === "string") return text.includes(candidate) ? text : null;
   candidate.lastIndex = 0;
@@ -98,11 +98,12 @@ function pieceEnd(bytes: Uint8Array, from: number): number {
 /** Searches a text; `line` is the number of its first line. */
 export function searchText(
   text: string,
-  pattern: Pattern,
+  anyPattern: Pattern,
   most: number,
   context: number,
   line = 1,
 ): FileMatches {
+  const pattern = patternFor(anyPattern, text);
   const matches: Match[] = [];
   let count = 0, counted = 0;
   for (let at = 0; at < text.length;) {
@@ -117,7 +118,7 @@ export function searchText(
     const start = hit === 0 ? 0 : text.lastIndexOf("\n", hit - 1) + 1;
     let from = hit - start, length = typeof pattern.candidate === "string" ? pattern.candidate.length : 0;
     if (pattern.line !== null) {
-      const match = pattern.line.exec(bare(text, start, end));
+      const match = pattern.line.exec(pattern.carriage ? text.slice(start, end) : bare(text, start, end));
       if (match === null) continue;
       from = match.index;
       length = match[0].length;

@@ -101,7 +101,9 @@ function load(
   const { size } = found.status;
   if (size > LARGEST_FILE) {
     throw new ToolError(
-      `${shownName(path)} is too large to edit (${size >> 20} MB; at most ${LARGEST_FILE >> 20} MB)`,
+      `${shownName(path)} is too large to edit (${Math.floor(size / 2 ** 20)} MB; at most ${
+        LARGEST_FILE / 2 ** 20
+      } MB)`,
     );
   }
   return { found: found.path, bytes: workspace.readFile(found.path, { maxBytes: LARGEST_FILE + 1 }) };

@@ -143,7 +143,9 @@ function render(found: Findings, pattern: string): string {
   for (const file of found.files) renderFile(file, lines);
   if (found.count === 0) lines.push(`(no matches for "${shownName(pattern)}")`);
   else if (found.count > found.shown) {
-    lines.push(`... (showing first ${found.shown} of ${found.count}${found.stopped ? "+" : ""} matches)`);
+    lines.push(
+      `... (showing first ${found.shown} of ${found.count}${found.stopped || found.more ? "+" : ""} matches)`,
+    );
   }
   if (found.binary > 0) lines.push(`(${plural(found.binary, "binary file")} skipped)`);
   if (found.withheld > 0) {
@@ -172,7 +174,7 @@ function render(found: Findings, pattern: string): string {
 /** `path:3: text` for a match, `path-2- text` for context; `--` between lines that do not follow each other. */
 function renderFile({ path, matches }: FileResult, out: string[]): void {
   const name = shownName(path), matching = new Set(matches.map((match) => match.number));
-  let last = 0;
+  let last = -Infinity;
   const context = (number: number, text: string) => {
     if (number <= last || matching.has(number)) return;
     step(number);

@@ -7,6 +7,7 @@
 import { type CeilingFlags, compileCeiling } from "../policy/compile.ts";
 import { type PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
 import { ToolRegistry } from "../registry/registry.ts";
+import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_probe.ts";
 import { childEnvironment, PASSED } from "../sandbox/environment.ts";
 import { dirname, isAbsolute, join, toSlashes } from "../text/path.ts";
 import type { OptionSpec } from "./_command.ts";
@@ -76,9 +77,24 @@ export async function prepare(
     stateDir: base.paths.state,
     shell: shellOf(io),
     env: childEnv,
+    wrappers: settings.exec.confine === "off" ? [] : wrappers(),
     checkCommand: restricts(settings) ? (await import("../policy/shell_command.ts")).checkCommand : undefined,
   };
   return { ...base, io, settings, registry, policy: new ToolPolicy(policyInput), policyInput, childEnv };
+}
+
+/** Programs by which commands are confined here, as far as they can be looked for. */
+function wrappers(): string[] {
+  const paths = Deno.build.os === "linux" ? BWRAP_PATHS : Deno.build.os === "darwin" ? [SEATBELT_PATH] : [];
+  return paths.filter((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch (error) {
+      // Under a ceiling it cannot be looked at; whether it can be started is known.
+      return error instanceof Deno.errors.NotCapable &&
+        Deno.permissions.querySync({ name: "run", command: path }).state === "granted";
+    }
+  });
 }
 
 /** Whether commands are checked as trees, which needs the parser. */
@@ -137,19 +153,34 @@ export async function underCeiling(host: Host, flags: () => CeilingFlags): Promi
 
 /** Opens the dispatcher of a host. Close the sandbox at the end. */
 export async function openDispatcher(host: Host) {
-  const [{ Dispatcher }, { Sandbox }] = await Promise.all([
+  const [{ Dispatcher }, { Sandbox }, { Confiner }] = await Promise.all([
     import("../registry/dispatch.ts"),
     import("../sandbox/pool.ts"),
+    import("../sandbox/confine.ts"),
   ]);
   const sandbox = new Sandbox({ worktree: host.worktree });
+  const { settings, paths } = host;
+  const confiner = new Confiner({
+    mode: settings.exec.confine,
+    worktree: host.worktree,
+    home: paths.home,
+    writable: settings.exec.writable,
+    hide: [paths.config, paths.state],
+  });
   const dispatcher = new Dispatcher({
     registry: host.registry,
     policy: host.policy,
     policyInput: host.policyInput,
     sandbox,
     childEnv: host.childEnv,
+    confine: async () => await confiner.plan(webAllowed(host)) ?? undefined,
   });
   return { dispatcher, sandbox };
+}
+
+/** Whether commands may use the network: where `web` is allowed, in this mode. */
+function webAllowed({ settings }: Host): boolean {
+  return (settings.modes[settings.mode]?.tool_permission?.web ?? settings.tool_permission.web) === "allow";
 }
 
 /** A path of the command line, absolute. */

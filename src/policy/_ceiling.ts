@@ -230,11 +230,13 @@ function writing(
     tool.access.includes("write") || (tool.commandArg !== undefined && checks(core))
   );
   if (writers.length === 0) return { write: unique(host), denyWrite: [] };
+  const write = answered && writers.some(takesPaths)
+    ? true
+    : places([worktree, ...host, ...opened(core, "write")]);
+  const not = unique([...denied(core, "write", input), ...(answered ? [] : protectedOwn(core, input))]);
   return {
-    write: answered && writers.some(takesPaths)
-      ? true
-      : places([worktree, ...host, ...opened(core, "write")]),
-    denyWrite: unique([...denied(core, "write", input), ...(answered ? [] : protectedOwn(core, input))]),
+    write,
+    denyWrite: write === true ? not : not.filter((path) => write.some((place) => isWithin(path, place))),
   };
 }
 
@@ -263,15 +265,7 @@ function denied(core: PolicyCore, access: "read" | "write", input: CeilingInput)
 }
 
 function isLiteral(pattern: CompiledRule["patterns"][number]): boolean {
-  return !pattern.anywhere &&
-    pattern.segments.every((segment) =>
-      segment !== "**" &&
-      segment.every((part) =>
-        part.kind === "literal" ||
-        (part.kind === "class" && !part.negated && part.ranges.length === 1 &&
-          part.ranges[0]![0] === part.ranges[0]![1])
-      )
-    );
+  return !pattern.anywhere && pattern.segments.every((segment) => segment !== "**" && segment.plain);
 }
 
 /** What the rules say of a place and everything below it; null where a later rule may say something else below. */

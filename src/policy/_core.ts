@@ -13,6 +13,12 @@ import type { PolicyInput } from "./tool_policy.ts";
 import type { GuardRule } from "./types.ts";
 import { locate, systemLinks } from "./worktree.ts";
 
+/** Absolute paths of programs, and the names among them that are Deno's. */
+export interface RunList {
+  readonly paths: readonly string[];
+  readonly deno: readonly string[];
+}
+
 /** See the module's comment. */
 export interface PolicyCore {
   readonly input: PolicyInput;
@@ -21,6 +27,8 @@ export interface PolicyCore {
   /** The rules as the guard gets them. */
   readonly guard: readonly GuardRule[];
   readonly base: RuleBase;
+  /** Lists of programs that were found already, by the names that were asked for. */
+  readonly programs: Map<string, RunList>;
 }
 
 const cores = new WeakMap<PolicyInput, PolicyCore>();
@@ -50,7 +58,14 @@ export function policyCore(input: PolicyInput): PolicyCore {
   const asks = linked.filter(({ rule }) => rule.action === "ask"),
     denies = linked.filter((rule) => !asks.includes(rule));
   const rules = [...asks, ...compiled.slice(0, at), ...denies, ...compiled.slice(at)];
-  const core: PolicyCore = { input, effective, rules, guard: guardRules(rules, input.worktree), base };
+  const core: PolicyCore = {
+    input,
+    effective,
+    rules,
+    guard: guardRules(rules, input.worktree),
+    base,
+    programs: new Map(),
+  };
   cores.set(input, core);
   return core;
 }
@@ -85,7 +100,8 @@ function repositoryRules(base: RuleBase): CompiledRule[] {
 /** The path in a `.git` file (`gitdir: PATH`) or a `commondir` file; null where there is none. */
 function pointer(file: string, line: RegExp = /^gitdir:\s*(.+)$/m): string | null {
   try {
-    if (!Deno.lstatSync(file).isFile) return null;
+    const { isFile, size } = Deno.lstatSync(file);
+    if (!isFile || size > 65_536) return null;
     return line.exec(Deno.readTextFileSync(file))?.[1]?.trim() ?? null;
   } catch {
     return null;

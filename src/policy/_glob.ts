@@ -17,8 +17,17 @@ type Part =
     readonly ranges: readonly (readonly [number, number])[];
   };
 
+/** What one name must look like. */
+export interface NamePattern {
+  readonly parts: readonly Part[];
+  /** Plain text that every match begins with. */
+  readonly head: string;
+  /** No wildcards: the head is the whole name. */
+  readonly plain: boolean;
+}
+
 /** One segment of a compiled pattern: `**`, or what one name must look like. */
-export type Segment = "**" | readonly Part[];
+export type Segment = "**" | NamePattern;
 
 // Code points that HFS+ skips when it compares names (git's fsck list).
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
@@ -133,7 +142,20 @@ export function compileSegment(text: string): Segment {
     } else parts.push({ kind: "literal", char });
     i += char.length;
   }
-  return parts;
+  const wild = parts.findIndex((part) => part.kind !== "literal" && !isSingle(part));
+  const head = (wild < 0 ? parts : parts.slice(0, wild)).map(textOf).join("");
+  return { parts, head, plain: wild < 0 };
+}
+
+/** A class of one character, as {@link escapeGlob} writes it. */
+function isSingle(part: Part): boolean {
+  return part.kind === "class" && !part.negated && part.ranges.length === 1 &&
+    part.ranges[0]![0] === part.ranges[0]![1];
+}
+
+function textOf(part: Part): string {
+  if (part.kind === "literal") return part.char;
+  return part.kind === "class" ? String.fromCodePoint(part.ranges[0]![0]) : "";
 }
 
 function compileClass(body: string): Part {
@@ -158,8 +180,11 @@ function matchesPart(part: Part, char: string): boolean {
   return part.ranges.some(([from, to]) => point >= from && point <= to) !== part.negated;
 }
 
-/** Whether a folded name (as code points) matches a segment other than `**`. */
-function matchesName(parts: readonly Part[], name: readonly string[]): boolean {
+/** Whether a folded name matches a segment other than `**`. */
+export function matchesName(pattern: NamePattern, text: string): boolean {
+  if (pattern.plain) return text === pattern.head;
+  if (!text.startsWith(pattern.head)) return false;
+  const { parts } = pattern, name = Array.from(text);
   let p = 0, n = 0, star = -1, mark = 0;
   while (n < name.length) {
     const part = parts[p];
@@ -178,21 +203,25 @@ function matchesName(parts: readonly Part[], name: readonly string[]): boolean {
   return p === parts.length;
 }
 
-/** A path cut into folded names, in the form that {@link matches} takes. */
-export type Names = readonly (readonly string[])[];
-
 /** Cuts a path with `/` into folded names; empty parts are dropped. */
-export function namesOf(path: string): Names {
-  return path.split("/").filter((part) => part !== "").map((part) => Array.from(fold(part)));
+export function namesOf(path: string): readonly string[] {
+  return path.split("/").filter((part) => part !== "").map(fold);
 }
 
 /**
- * Whether the pattern matches the path or one of its parents (a directory that matches covers what lies below it).
- * `**` stands for any number of names, none included.
+ * Whether the pattern matches the names of a path or of one of its parents (a directory that matches covers what lies
+ * below it). `**` stands for any number of names, none included.
  */
-export function matches(pattern: readonly Segment[], names: Names): boolean {
-  let reached = new Set([0]);
-  for (const segment of pattern) {
+export function matches(pattern: readonly Segment[], names: readonly string[]): boolean {
+  // Most patterns begin with plain names, which need no sets.
+  let plain = 0;
+  for (; plain < pattern.length; plain++) {
+    const segment = pattern[plain]!;
+    if (segment === "**" || !segment.plain) break;
+    if (segment.head !== names[plain]) return false;
+  }
+  let reached = new Set([plain]);
+  for (const segment of pattern.slice(plain)) {
     const next = new Set<number>();
     if (segment === "**") {
       for (let i = Math.min(...reached); i <= names.length; i++) next.add(i);

@@ -5,7 +5,7 @@
  */
 import { messageOf, PolicyDenied } from "../errors.ts";
 import type { Tool } from "../tool.ts";
-import type { PolicyCore } from "./_core.ts";
+import type { PolicyCore, RunList } from "./_core.ts";
 import { prefixesAt } from "./modes.ts";
 import { type ProgramSearch, resolvePrograms } from "./programs.ts";
 import type { PolicyInput } from "./tool_policy.ts";
@@ -38,12 +38,6 @@ export function firstWord(prefix: string): string {
   );
 }
 
-/** Absolute paths, and the names among them that are Deno's. */
-export interface RunList {
-  readonly paths: readonly string[];
-  readonly deno: readonly string[];
-}
-
 /**
  * The programs that calls of a tool may start, from configuration alone. Under an allowlist they are those that begin
  * its entries, with the tool's helpers; a shell is not among them then. With confinement what confines is added.
@@ -71,8 +65,11 @@ export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore)
       names = [...listed, ...names.filter((name) => HELPERS.has(name))];
     } else if (withoutHelpers(names).length === 0) names = ["$shell", ...names];
   }
-  const search = programSearch(input);
-  const found = resolvePrograms(names.map((name) => name === "$shell" ? input.shell : name), search);
-  const wrappers = resolvePrograms(input.wrappers ?? [], search);
-  return { paths: [...new Set([...found.paths, ...wrappers.paths])], deno: found.deno };
+  const wanted = [...names.map((name) => name === "$shell" ? input.shell : name), ...input.wrappers ?? []];
+  const key = JSON.stringify(wanted), known = core.programs.get(key);
+  if (known) return known;
+  const { paths, deno, missing } = resolvePrograms(wanted, programSearch(input));
+  // What is missing may be installed during the run; what was found stays.
+  if (missing.length === 0) core.programs.set(key, { paths, deno });
+  return { paths, deno };
 }

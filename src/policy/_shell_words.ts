@@ -99,10 +99,11 @@ function partUnits(part: WordPart): Unit[] {
     }
     case "BraceExpansion": {
       if (!part.parts) return literal(part.text, null, false);
-      if (part.parts.map((child) => child.text).join("") !== part.text) {
+      if (`{${part.parts.map((child) => child.text).join("")}}` !== part.text) {
         throw new Refusal(`the word \`${part.text}\``);
       }
-      return part.parts.flatMap((child) => partUnits(child));
+      const edge = (char: string): Unit => ({ kind: "char", char, quoted: false });
+      return [edge("{"), ...part.parts.flatMap((child) => partUnits(child)), edge("}")];
     }
     case "SimpleExpansion":
     case "ParameterExpansion":
@@ -203,7 +204,8 @@ function ansi(raw: string, value: string): Unit[] {
 
 /** Brace expansion as bash's braces.c does it: textual, before everything else. Sequences are refused. */
 function expandBraces(units: Unit[]): Unit[][] {
-  const words = braces(units, { left: 200 });
+  if (units.filter((unit) => bare(unit, "{")).length > 100) throw new Refusal("so many braces");
+  const words = braces(units, { left: 400 });
   if (words.length > MOST_WORDS) throw new Refusal("a brace expansion of more than 1000 words");
   // Braces expand as text: what they bring together could be read as another variable.
   for (const word of words.length > 1 ? words : []) {

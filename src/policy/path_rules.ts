@@ -9,7 +9,7 @@
  */
 import type { PathRule } from "../config/settings.ts";
 import { ConfigError } from "../errors.ts";
-import { isAbsolute, isWithin, normalize, relative, rootOf, toSlashes } from "../text/path.ts";
+import { isAbsolute, isWithin, normalize, rootOf, toSlashes } from "../text/path.ts";
 import type { Action } from "../tool.ts";
 import {
   compileSegment,
@@ -17,7 +17,7 @@ import {
   expandBraces,
   isPattern,
   matches,
-  type Names,
+  matchesName,
   namesOf,
   type Segment,
 } from "./_glob.ts";
@@ -89,10 +89,30 @@ function escape(path: string): string {
 /** The rules in force, in order: built-in ones, then `settings.path_rules`. */
 export function compileRules(user: readonly PathRule[], base: RuleBase): readonly CompiledRule[] {
   if (!Array.isArray(user)) throw new ConfigError("path_rules must be a list of rules");
+  const places = remembered(base);
   return [
-    ...builtInRules(base).map((rule) => compileRule(rule, `path_rules.default(${rule.path})`, true, base)),
-    ...user.map((rule, index) => compileRule(rule, `path_rules[${index}]`, false, base)),
+    ...builtInRules(base).map((rule) => compileRule(rule, `path_rules.default(${rule.path})`, true, places)),
+    ...user.map((rule, index) => compileRule(rule, `path_rules[${index}]`, false, places)),
   ];
+}
+
+/** The same base, which asks the system about each path once: the rules are about few places. */
+function remembered(base: PathBase): PathBase {
+  const known = new Map<string, { readonly path: string } | { readonly error: unknown }>();
+  const realPath = (path: string): string => {
+    let answer = known.get(path);
+    if (!answer) {
+      try {
+        answer = { path: base.realPath(path) };
+      } catch (error) {
+        answer = { error };
+      }
+      known.set(path, answer);
+    }
+    if ("error" in answer) throw answer.error;
+    return answer.path;
+  };
+  return { ...base, realPath };
 }
 
 /**
@@ -172,17 +192,17 @@ function unescapeGlob(part: string): string {
 /** A path, cut once for all rules. */
 export interface RulePath {
   readonly path: string;
-  readonly whole: Names;
+  /** All names, folded. */
+  readonly whole: readonly string[];
   /** Below the worktree: the names from there on; else all of them. */
-  readonly own: Names;
+  readonly own: readonly string[];
   readonly inside: boolean;
 }
 
 /** Cuts an absolute path for {@link ruleFor}. Names above the worktree do not count as names for paths inside it. */
 export function rulePath(path: string, worktree: string): RulePath {
   const inside = isWithin(path, worktree), whole = namesOf(path);
-  const own = !inside ? whole : path === worktree ? [] : namesOf(relative(worktree, path));
-  return { path, whole, own, inside };
+  return { path, whole, own: inside ? whole.slice(namesOf(worktree).length) : whole, inside };
 }
 
 /** Whether a rule's pattern covers a path. */
@@ -191,7 +211,8 @@ export function covers(compiled: CompiledRule, path: RulePath): boolean {
     if (!pattern.anywhere) return matches(pattern.segments, path.whole);
     // A name alone says nothing of places outside: it may forbid there, but not open them.
     if (!path.inside && compiled.rule.action === "allow") return false;
-    return path.own.some((_, index) => matches(pattern.segments, path.own.slice(index)));
+    const name = pattern.segments[0]!;
+    return name === "**" || path.own.some((own) => matchesName(name, own));
   });
 }
 

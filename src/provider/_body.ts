@@ -1,6 +1,6 @@
 /**
- * The body of a Chat Completions request. Each message is turned into JSON text once: a long conversation costs a
- * round no more than joining the texts.
+ * The body of a Chat Completions request. Each message of a conversation is turned into JSON text once, and what was
+ * joined before is only added to: a round of a long conversation costs little more than its new messages.
  *
  * Source: the Chat Completions API reference, request body.
  *
@@ -21,10 +21,39 @@ export interface Quirks {
   completionTokens?: boolean;
 }
 
+/** The messages of an array, as they were written last: JSON in UTF-8, without the brackets. */
+interface Written {
+  readonly messages: ChatMessage[];
+  bytes: Uint8Array;
+  length: number;
+}
+
+const encoder = new TextEncoder();
+
+/** Whether an array begins with the same objects as another one. */
+function begins(messages: readonly ChatMessage[], start: readonly ChatMessage[]): boolean {
+  for (let i = 0; i < start.length; i++) if (messages[i] !== start[i]) return false;
+  return true;
+}
+
+const END = encoder.encode("]}");
+
+/** Adds text at the end; the room doubles when it is used up. */
+function append(written: Written, text: string): void {
+  const bytes = encoder.encode(text), needed = written.length + bytes.length;
+  if (needed > written.bytes.length) {
+    const more = new Uint8Array(Math.max(needed, written.bytes.length * 2));
+    more.set(written.bytes.subarray(0, written.length));
+    written.bytes = more;
+  }
+  written.bytes.set(bytes, written.length);
+  written.length = needed;
+}
+
 /** Makes bodies for one server. */
 export class BodyWriter {
   readonly #thinkingField: string | null;
-  readonly #messages = new WeakMap<ChatMessage, string>();
+  readonly #written = new WeakMap<readonly ChatMessage[], Written>();
   #tools: { readonly of: readonly ToolDefinition[]; readonly text: string } | null = null;
 
   /** @param thinkingField field in which an assistant's thinking is sent back; null: it is not */
@@ -32,13 +61,13 @@ export class BodyWriter {
     this.#thinkingField = thinkingField;
   }
 
-  /** JSON text of a streaming request. */
+  /** JSON of a streaming request, in UTF-8. */
   write(
     messages: readonly ChatMessage[],
     tools: readonly ToolDefinition[],
     options: ChatOptions,
     quirks: Quirks,
-  ): string {
+  ): Uint8Array<ArrayBuffer> {
     const head: Record<string, unknown> = { model: options.model, stream: true };
     if (!quirks.noStreamOptions) head.stream_options = { include_usage: true };
     if (options.temperature !== undefined && options.temperature !== null && !quirks.noTemperature) {
@@ -52,19 +81,28 @@ export class BodyWriter {
     const parts = [JSON.stringify(head).slice(0, -1)];
     if (tools.length > 0) parts.push(`,"tools":`, this.#toolsText(tools));
     parts.push(`,"messages":[`);
-    const texts: string[] = new Array(messages.length);
-    for (let i = 0; i < messages.length; i++) texts[i] = this.#messageText(messages[i]!);
-    parts.push(texts.join(","), "]}");
-    return parts.join("");
+    const before = encoder.encode(parts.join("")), written = this.#write(messages);
+    const body = new Uint8Array(before.length + written.length + 2);
+    body.set(before);
+    body.set(written.bytes.subarray(0, written.length), before.length);
+    body.set(END, before.length + written.length);
+    return body;
   }
 
-  #messageText(message: ChatMessage): string {
-    let text = this.#messages.get(message);
-    if (text === undefined) {
-      text = JSON.stringify(this.#wire(message));
-      this.#messages.set(message, text);
+  #write(messages: readonly ChatMessage[]): Written {
+    let written = this.#written.get(messages);
+    if (!written || !begins(messages, written.messages)) {
+      // The first time, or after a compaction.
+      written = { messages: [], bytes: new Uint8Array(16 * 1024), length: 0 };
+      this.#written.set(messages, written);
     }
-    return text;
+    for (let i = written.messages.length; i < messages.length; i++) {
+      const message = messages[i]!;
+      const text = JSON.stringify(this.#wire(message));
+      append(written, i === 0 ? text : `,${text}`);
+      written.messages.push(message);
+    }
+    return written;
   }
 
   #wire(message: ChatMessage): Record<string, unknown> {
@@ -113,7 +151,8 @@ export function learnQuirk(quirks: Quirks, message: string, options: ChatOptions
   if (!quirks.completionTokens && options.maxTokens && /max_completion_tokens/.test(message)) {
     return quirks.completionTokens = true;
   }
-  if (!quirks.noReasoning && options.reasoning !== "auto" && refuses(/reasoning/i)) {
+  const effort = options.reasoning ?? "auto";
+  if (!quirks.noReasoning && effort !== "auto" && refuses(/reasoning/i)) {
     return quirks.noReasoning = true;
   }
   if (!quirks.noTemperature && typeof options.temperature === "number" && refuses(/temperature/i)) {

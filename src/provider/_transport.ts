@@ -40,7 +40,7 @@ export function urlOf(baseUrl: string, path: string): string {
 export async function send(
   endpoint: Endpoint,
   path: string,
-  init: { readonly method: "GET" | "POST"; readonly body?: string; readonly signal: AbortSignal },
+  init: { readonly method: "GET" | "POST"; readonly body?: BodyInit; readonly signal: AbortSignal },
 ): Promise<Response> {
   const headers: Record<string, string> = { "user-agent": "polyglav" };
   if (init.body !== undefined) {

@@ -16,6 +16,8 @@ export class WatchedBody {
   readonly #onLimit: (why: string) => void;
   #pending = 0;
   #limit: number;
+  /** When the read that is waiting began; null while none waits, as silence is not the server's then. */
+  #since: number | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #done = false;
   #draining: Promise<void> | null = null;
@@ -31,9 +33,12 @@ export class WatchedBody {
     this.#onLimit = onLimit;
   }
 
-  /** Changes the limit from the next read on. */
-  set limit(ms: number) {
+  /** Shortens the limit. */
+  shorten(ms: number): void {
+    if (ms >= this.#limit) return;
     this.#limit = ms;
+    clearTimeout(this.#timer);
+    this.#watch(ms);
   }
 
   /** An event was read: the next one may be as long again. */
@@ -53,19 +58,32 @@ export class WatchedBody {
 
   /** The next bytes. */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
-    const limit = this.#limit;
-    this.#timer = setTimeout(() => this.#onLimit(`no data for ${Math.round(limit / 1000)} s`), limit);
+    this.#since = performance.now();
+    if (this.#timer === undefined) this.#watch(this.#limit);
     try {
       const result = await this.#reader.read();
-      if (result.done) this.#done = true;
+      this.#since = null;
+      if (result.done) this.#finish();
       else if ((this.#pending += result.value.length) > MAX_EVENT) this.#onLimit("an event that never ends");
       return result;
     } catch (error) {
-      this.#done = true;
+      this.#finish();
       throw error;
-    } finally {
-      clearTimeout(this.#timer);
     }
+  }
+
+  /** One timer for all reads: it looks whether something came, and goes on for the time that is left. */
+  #watch(ms: number): void {
+    this.#timer = setTimeout(() => {
+      const left = (this.#since ?? performance.now()) + this.#limit - performance.now();
+      if (left > 1) this.#watch(left);
+      else this.#onLimit(`no data for ${Math.round(this.#limit / 1000)} s`);
+    }, ms);
+  }
+
+  #finish(): void {
+    this.#done = true;
+    clearTimeout(this.#timer);
   }
 
   /**
@@ -73,14 +91,14 @@ export class WatchedBody {
    * connection serves the next request.
    */
   cancel(): Promise<void> {
+    clearTimeout(this.#timer);
     if (!this.#done && !this.#draining) this.#draining = this.#drain();
     return Promise.resolve();
   }
 
   /** Drops the body and its connection at once. */
   async abandon(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#done = true;
+    this.#finish();
     await this.#reader.cancel().catch(() => {});
   }
 

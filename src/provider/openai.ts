@@ -153,7 +153,7 @@ class OpenAIProvider implements Provider {
       for await (const chunk of client.Stream.fromSSEResponse(source, controller, quiet)) {
         body.next();
         for (const event of reader.push(chunk)) yield event;
-        if (reader.finished) body.limit = Math.min(idle, IDLE_FINISHED);
+        if (reader.finished) body.shorten(IDLE_FINISHED);
         if (reader.tooLarge) {
           yield { type: "error", code: 0, message: tooLarge(), retryable: false };
           return;

@@ -8,6 +8,7 @@ import { messageOf, PolyglavError, ToolError } from "../errors.ts";
 import { compileCall } from "../policy/compile.ts";
 import type { PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
 import type { Decision, PermissionEntry } from "../policy/types.ts";
+import type { ConfineSpec } from "../sandbox/confine.ts";
 import type { Sandbox } from "../sandbox/pool.ts";
 import type { HostPort, Tool, ToolContext, ToolDetails, ToolOutput } from "../tool.ts";
 import { cleanArguments, parseArguments, validateArguments } from "./arguments.ts";
@@ -70,6 +71,8 @@ export interface DispatcherOptions {
   readonly sandbox: Sandbox;
   /** The scrubbed environment of child processes. */
   readonly childEnv: Readonly<Record<string, string>>;
+  /** How a call's child processes are confined; throws where that is required and cannot be had. */
+  readonly confine?: () => Promise<ConfineSpec | undefined>;
   /** The port of tools without `access`. */
   readonly host?: HostPort;
   /** Clock of the audit. */
@@ -187,7 +190,11 @@ export class Dispatcher {
         output = await tool.execute(args, this.#hostContext(tool, io));
       } else {
         const scope = compileCall(tool, decision, policyInput, consented);
-        const result = await sandbox.run(tool, args, scope, this.#callOptions(tool, args, io));
+        const confine = tool.access.includes("run") ? await this.#options.confine?.() : undefined;
+        const result = await sandbox.run(tool, args, scope, {
+          ...this.#callOptions(tool, args, io),
+          confine,
+        });
         if (!result.ok) throw new ToolError(result.message, result.kind);
         output = result.output;
       }

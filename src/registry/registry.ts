@@ -171,6 +171,10 @@ function libraryContext(given: Partial<ToolContext> & Record<string, unknown>): 
     exec: lacks("exec"),
     shell: lacks("shell"),
     fanout: lacks("fanout"),
+    fetch: lacks("fetch"),
+    get memory(): never {
+      return lacks("memory")();
+    },
     progress: () => {},
     ...rest,
     extras: { ...rest, ...extras },

@@ -81,6 +81,10 @@ export function bwrapArguments(spec: ConfineSpec, cwd: string): string[] {
     "--setenv",
     "TMPDIR",
     "/tmp",
+    // The worktree is a mount of its own: without this git finds no repository that begins further up.
+    "--setenv",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "1",
     "--chdir",
     cwd,
   ];
@@ -94,6 +98,6 @@ export function bwrapCleanup(spec: ConfineSpec): string[] {
   if (spec.userNamespace) args.push("--unshare-user");
   for (const path of new Set(spec.absent.map((each) => dirname(each.path)))) args.push("--bind", path, path);
   const script = 'for p do if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir "$p"; ' +
-    'elif [ -f "$p" ] && [ ! -L "$p" ] && [ ! -s "$p" ]; then rm -f "$p"; fi; done 2>/dev/null';
+    'elif [ -f "$p" ] && [ ! -L "$p" ] && [ ! -s "$p" ]; then rm -f "$p"; fi; done';
   return [...args, "--", "/bin/sh", "-c", script, "sh", ...spec.absent.map((each) => each.path)];
 }

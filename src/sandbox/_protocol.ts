@@ -5,6 +5,7 @@
  */
 import type { GuardScope } from "../policy/types.ts";
 import type { ToolErrorKind } from "../errors.ts";
+import type { FetchRequest } from "../tool.ts";
 import type { ConfineSpec } from "./confine.ts";
 
 /** What a worker is told by its name, before anything else: what to give up before a tool is loaded. */
@@ -25,8 +26,23 @@ export interface CallSetup {
   readonly captureDirectory?: string;
 }
 
+/** What a handler asks of the host while it runs. */
+export type HostRequest =
+  | { readonly what: "fetch"; readonly request: FetchRequest }
+  | { readonly what: "recall"; readonly key: string }
+  | { readonly what: "remember"; readonly key: string; readonly value: unknown };
+
 /** Host to worker. */
 export type ToWorker =
+  | {
+    /** The host's answer to the call's question number `ask`. */
+    readonly type: "answer";
+    readonly id: number;
+    readonly ask: number;
+    readonly answer:
+      | { readonly ok: true; readonly value: unknown }
+      | { readonly ok: false; readonly failure: Failure };
+  }
   | {
     readonly type: "call";
     readonly id: number;
@@ -88,6 +104,7 @@ export type ToHost =
     readonly mine: readonly number[];
   }
   | { readonly type: "part"; readonly id: number; readonly result: PartResult }
+  | { readonly type: "ask"; readonly id: number; readonly ask: number; readonly request: HostRequest }
   | { readonly type: "spawned"; readonly id: number; readonly pid: number }
   | { readonly type: "settled"; readonly id: number; readonly pids: readonly number[] }
   | { readonly type: "done"; readonly id: number; readonly ok: true; readonly output: unknown }

@@ -4,8 +4,8 @@
  * @module
  */
 import { messageOf, PolyglavError, ToolError } from "../errors.ts";
-import type { ExecOptions, ExecResult, Tool, ToolContext, Workspace } from "../tool.ts";
-import type { CallSetup, Failure, PartResult, ToHost, ToWorker, WorkerBirth } from "./_protocol.ts";
+import type { ExecOptions, ExecResult, FetchResponse, Tool, ToolContext, Workspace } from "../tool.ts";
+import type { CallSetup, Failure, HostRequest, PartResult, ToHost, ToWorker, WorkerBirth } from "./_protocol.ts";
 import { createWorkspace } from "./guard.ts";
 
 /** The part of a worker's global that is used; taken before any tool is loaded, so that none can put itself between. */
@@ -25,6 +25,13 @@ interface Call {
   /** Waiting for the results of parts that others do, by number of the fanout. */
   readonly gathered: Map<number, (results: readonly PartResult[]) => void>;
   fanouts: number;
+  /** Questions to the host that wait for their answer. */
+  readonly asked: Map<number, (answer: (ToWorker & { type: "answer" })["answer"]) => void>;
+  asks: number;
+}
+
+function newCall(): Call {
+  return { abort: new AbortController(), gathered: new Map(), fanouts: 0, asked: new Map(), asks: 0 };
 }
 
 const calls = new Map<number, Call>();
@@ -65,6 +72,7 @@ export function serve(tools: readonly Tool[]): void {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   port.addEventListener("message", ({ data }) => {
     if (data.type === "abort") calls.get(data.id)?.abort.abort();
+    else if (data.type === "answer") calls.get(data.id)?.asked.get(data.ask)?.(data.answer);
     else if (data.type === "gathered") calls.get(data.id)?.gathered.get(data.fanout)?.(data.results);
     else {
       const tool = byName.get(data.tool);
@@ -77,7 +85,7 @@ export function serve(tools: readonly Tool[]): void {
 
 async function runCall(message: ToWorker & { type: "call" }, tool: Tool | undefined): Promise<void> {
   const { id } = message;
-  const call: Call = { abort: new AbortController(), gathered: new Map(), fanouts: 0 };
+  const call = newCall();
   calls.set(id, call);
   try {
     if (!tool) throw new ToolError(`The sandbox has no tool "${message.tool}"`);
@@ -95,7 +103,7 @@ async function runCall(message: ToWorker & { type: "call" }, tool: Tool | undefi
 
 async function takeParts(message: ToWorker & { type: "parts" }, tool: Tool | undefined): Promise<void> {
   const { id } = message;
-  const call: Call = { abort: new AbortController(), gathered: new Map(), fanouts: 0 };
+  const call = newCall();
   calls.set(id, call);
   try {
     if (tool?.part) {
@@ -149,8 +157,26 @@ function contextOf(id: number, tool: Tool, setup: CallSetup, call: Call): ToolCo
         return await runShell(command, setup, settings, workspace);
       }, workspace),
     fanout: (inputs) => fanout(id, tool, [...inputs], context, call),
+    fetch: async (request) => await ask(id, call, { what: "fetch", request }) as FetchResponse,
+    memory: {
+      get: (key) => ask(id, call, { what: "recall", key }),
+      set: async (key, value) => void await ask(id, call, { what: "remember", key, value }),
+    },
   };
   return context;
+}
+
+/** Asks the host, which decides whether this call may. */
+function ask(id: number, call: Call, request: HostRequest): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const number = call.asks++;
+    call.asked.set(number, (answer) => {
+      call.asked.delete(number);
+      if (answer.ok) resolve(answer.value);
+      else reject(new ToolError(answer.failure.message, answer.failure.kind));
+    });
+    post({ type: "ask", id, ask: number, request });
+  });
 }
 
 /** What every start of a program gets from the host, whatever the handler asks for. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { messageOf, ToolError } from "../errors.ts";
-import { isAbsolute } from "../text/path.ts";
+import { dirname, isAbsolute } from "../text/path.ts";
 import type { ShellChain, ShellCommand, ShellPipeline, ShellTree, ShellWord } from "../policy/types.ts";
 import type { StartedProcess, Stdio } from "./_exec_process.ts";
 import { signalCode } from "./_exec_signal.ts";
@@ -193,7 +193,9 @@ export class TreeRun {
         else if (kind === "null") sinks[fd] = { kind: "null" };
         else {
           try {
-            const file = this.host.open(absolute(redirect.path!, state), kind);
+            const path = redirect.path!, slash = path.endsWith("/") ? this.#slashed(path, kind, state) : null;
+            if (slash !== null) return done(argv, `${path}: ${slash}`);
+            const file = this.host.open(absolute(path, state), kind);
             files.push(file);
             sinks[fd] = { kind: "file", file };
           } catch (error) {
@@ -207,6 +209,14 @@ export class TreeRun {
       for (const file of files) file.close();
       throw error;
     }
+  }
+
+  /** A path with a slash at its end names a directory, which no redirection opens: what the system says of it. */
+  #slashed(path: string, kind: "read" | "write" | "append", state: ShellState): string {
+    const bare = absolute(path, state).replace(/\/+$/, ""), found = this.host.status(bare || "/");
+    if (found) return found.kind === "directory" ? "Is a directory" : "Not a directory";
+    const parent = this.host.status(dirname(bare));
+    return kind !== "read" && parent?.kind === "directory" ? "Is a directory" : "No such file or directory";
   }
 
   #expand(word: ShellWord, state: ShellState): string[] {

@@ -46,9 +46,16 @@ class Expression {
   constructor(readonly args: readonly string[], readonly files: TestFiles) {}
 
   evaluate(): boolean {
-    if (this.args.length <= 4) return this.#few(this.args);
-    const value = this.#or();
-    if (this.#at < this.args.length) throw new Malformed("too many arguments");
+    return this.args.length <= 4 ? this.#few(this.args) : this.#all();
+  }
+
+  #all(): boolean {
+    const value = this.#or(), left = this.args[this.#at];
+    if (left !== undefined) {
+      throw new Malformed(
+        left.startsWith("-") ? `syntax error: \`${left}' unexpected` : "too many arguments",
+      );
+    }
     return value;
   }
 
@@ -75,9 +82,7 @@ class Expression {
         if (a === "!") return !this.#few(args.slice(1));
         if (a === "(" && args[3] === ")") return this.#few([b, c]);
     }
-    const value = this.#or();
-    if (this.#at < this.args.length) throw new Malformed("too many arguments");
-    return value;
+    return this.#all();
   }
 
   #or(): boolean {

@@ -119,7 +119,7 @@ export async function rig(script: readonly ScriptedReply[], options: RigOptions 
       ),
     object: () => session.object(),
     async [Symbol.asyncDispose]() {
-      await provider.close?.();
+      await provider.close?.().catch(() => {});
       session.close();
       sandbox.close();
       await server[Symbol.asyncDispose]();

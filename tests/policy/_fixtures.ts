@@ -3,11 +3,12 @@
  *
  * @module
  */
+import assert from "node:assert/strict";
 import type { Settings } from "../../src/config/settings.ts";
 import { defaults } from "../../src/config/schema.ts";
 import { type PolicyInput, ToolPolicy } from "../../src/policy/tool_policy.ts";
 import type { CommandPlan } from "../../src/policy/types.ts";
-import { defineTool, type Tool, type ToolMetadata } from "../../src/tool.ts";
+import { type Action, defineTool, type Tool, type ToolMetadata } from "../../src/tool.ts";
 
 /** Makes a tool of string parameters. */
 export function tool(
@@ -198,4 +199,31 @@ export function inputOf(over: Record<string, unknown> = {}, more: Partial<Policy
 /** A policy from {@link inputOf}. */
 export function policyOf(over: Record<string, unknown> = {}, more: Partial<PolicyInput> = {}): ToolPolicy {
   return new ToolPolicy(inputOf(over, more));
+}
+
+/** A row of a table of decisions. */
+export type Row = readonly [
+  name: string,
+  over: Record<string, unknown>,
+  tool: Tool,
+  args: Record<string, unknown>,
+  action: Action,
+  rule: string,
+];
+
+/** One test per row: the action, the rule that decided, and that the trail says the same. */
+export function testRows(rows: readonly Row[]): void {
+  for (const [name, over, subject, args, action, rule] of rows) {
+    Deno.test(`policy: ${name}`, () => {
+      const decision = policyOf(over).resolve(subject, args);
+      assert.deepEqual([decision.action, decision.rule], [action, rule], decision.reason);
+      assert.ok(
+        decision.trail.some((entry) =>
+          entry.rule === rule && entry.action === action && entry.reason === decision.reason
+        ),
+        "the deciding rule is in the trail",
+      );
+      assert.doesNotMatch(decision.reason, /\n/);
+    });
+  }
 }

@@ -58,6 +58,10 @@ Deno.test("exactly 100 matches are not called cut; more are counted", async () =
   assert.equal(more.length, 101);
   assert.equal(more[99], "b.txt:40: x");
   assert.equal(more[100], "... (showing first 100 of 1334 matches)");
+  tree.write("work/d.txt", "x\n".repeat(5));
+  const most = (await run(grep, tree, { pattern: "x" })).split("\n");
+  assert.deepEqual(most.slice(0, 100), more.slice(0, 100));
+  assert.equal(most[100], "... (showing first 100 of 1334+ matches)");
 });
 
 Deno.test("the match is in sight on long lines", async () => {
@@ -100,6 +104,8 @@ Deno.test("a pattern matches within one line, and lines end at \\n", async () =>
     ["foo$", ["a.txt:1: foo", "crlf.txt:1: foo"]],
     ["bar$", ["a.txt:2: bar", "a.txt:4: foo bar", "crlf.txt:3: bar"]],
     ["^bar", ["a.txt:2: bar", "crlf.txt:3: bar"]],
+    ["o\\r$", ["crlf.txt:1: foo"]],
+    ["^\\r$", ["crlf.txt:2: "]],
     ["^y", []],
     ["^z", []],
     ["x.y.z", ["odd.txt:1: x\u2028y\rz"]],
