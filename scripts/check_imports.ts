@@ -47,7 +47,14 @@ export const ROOMS: readonly Room[] = [
   { files: "src/policy/", may: ["src/tool.ts", "src/config/settings.ts", ...LEAF] },
   {
     files: "src/sandbox/",
-    may: ["src/tool.ts", "src/policy/types.ts", "src/errors.ts", "src/text/ansi.ts", "src/text/path.ts"],
+    may: [
+      "src/tool.ts",
+      "src/policy/types.ts",
+      "src/policy/compile.ts",
+      "src/errors.ts",
+      "src/text/ansi.ts",
+      "src/text/path.ts",
+    ],
   },
   {
     files: "src/sandbox/entry.ts",
@@ -79,12 +86,12 @@ export const NAMES: readonly {
   {
     pattern: /\bDeno\.(exit|args)\b|\bconsole\./,
     what: "Deno.exit, Deno.args and console",
-    only: ["main.ts", "src/cli/", "src/ui/"],
+    only: ["main.ts", "src/cli/", "src/ui/", "src/sandbox/_serve.ts"],
   },
   {
     pattern: /\bDeno\.(env|cwd)\b/,
     what: "the environment and the working directory",
-    only: ["src/cli/", "src/config/"],
+    only: ["src/cli/", "src/config/", "src/sandbox/flags.ts"],
   },
   { pattern: /\.output(Sync)?\(\)/, what: "Deno.Command's output() (it ignores `detached`)", only: [] },
 ];

@@ -29,7 +29,14 @@ export const fileEdit: Tool = defineTool({
   pathArg: "path",
   keyArg: "path",
   aliases: ["edit"],
-  paramAliases: { file: "path", old_text: "old", new_text: "new" },
+  paramAliases: {
+    file: "path",
+    file_path: "path",
+    old_text: "old",
+    new_text: "new",
+    old_string: "old",
+    new_string: "new",
+  },
   short: "Edit a file",
   parameters: {
     type: "object",

@@ -27,7 +27,7 @@ export const fileRead: Tool = defineTool({
   pathArg: "path",
   keyArg: "path",
   aliases: ["read_file", "read", "view"],
-  paramAliases: { file: "path" },
+  paramAliases: { file: "path", file_path: "path" },
   configKeys: ["tool_max_result_chars"],
   short: "Read a file",
   note: (result) => /^# [^\n]*\n\((empty file|past the end: [^\n]*)\)$/.test(result),

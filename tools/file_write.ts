@@ -25,7 +25,7 @@ export const fileWrite: Tool = defineTool({
   pathArg: "path",
   keyArg: "path",
   aliases: ["write_file", "write"],
-  paramAliases: { file: "path" },
+  paramAliases: { file: "path", file_path: "path" },
   short: "Write a file",
   parameters: {
     type: "object",

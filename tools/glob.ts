@@ -5,11 +5,12 @@
  */
 import { ToolError } from "../src/errors.ts";
 import {
-  compileGlob,
+  compileAlternatives,
   descend,
   type Glob,
   type GlobState,
   isDead,
+  isMagic,
   literalStarts,
   matches,
   startState,
@@ -60,23 +61,32 @@ export const glob: Tool = defineTool({
   },
 });
 
-/** A directory named by a pattern, and what is to be matched below it. */
+/** A directory named by a pattern, and what is to be matched below it: each of the patterns. */
 interface Start {
   readonly directory: string;
-  readonly rest: string;
+  readonly patterns: string[];
+  readonly directoryOnly: boolean;
 }
 
+/** One start for each directory, so that alternatives share a walk. */
 function startsOf(pattern: string): Start[] {
+  const starts = new Map<string, Start>();
   try {
-    return literalStarts(pattern);
+    for (const { directory, rest } of literalStarts(pattern)) {
+      const directoryOnly = rest.endsWith("/"), key = `${directoryOnly} ${directory}`;
+      const start = starts.get(key) ?? { directory, patterns: [], directoryOnly };
+      start.patterns.push(rest);
+      starts.set(key, start);
+    }
   } catch (error) {
     throw new ToolError(`pattern: ${(error as Error).message}`, "invalid_arguments");
   }
+  return [...starts.values()];
 }
 
 /** Every directory that the call lists below: the policy decides on these. */
 function pathsOf(pattern: string, path: string): PathUse[] {
-  let starts: Start[] = [];
+  let starts: { readonly directory: string }[] = [];
   try {
     starts = literalStarts(pattern);
   } catch {
@@ -99,28 +109,28 @@ class Search {
 
   constructor(readonly workspace: Workspace, readonly withIgnored: boolean) {}
 
-  run(base: string, { directory, rest }: Start): void {
+  run(base: string, { directory, patterns, directoryOnly }: Start): void {
     const path = joined(base, directory);
     let glob: Glob;
     try {
-      glob = compileGlob(rest);
+      glob = compileAlternatives(patterns, directoryOnly);
     } catch (error) {
       throw new ToolError(`pattern: ${(error as Error).message}`, "invalid_arguments");
     }
     if (this.workspace.status(path)?.kind !== "directory") return;
     const shown = directory === "" || directory.endsWith("/") ? directory : `${directory}/`;
     const canonical = this.workspace.resolve(path, "list");
-    if (!/[*?[{\\]/.test(rest)) return this.#literal(canonical, shown, rest, glob);
+    if (!patterns.some(isMagic)) return this.#literal(canonical, shown, glob);
     const place = openPlace(this.workspace, canonical, this.withIgnored);
     this.#walk(place, toSlashes(shown).replace(/^(\.\/+)+/, ""), glob, startState(glob));
   }
 
   /** A pattern without wildcards names one path; nothing hides what is named. */
-  #literal(directory: string, shown: string, rest: string, glob: Glob): void {
+  #literal(directory: string, shown: string, glob: Glob): void {
     for (const { name, kind } of this.workspace.walkDirectory(directory)) {
       if (!matches(glob, startState(glob), name) || kind === "other") continue;
       if (kind === "directory") this.paths.add(`${shown}${name}/`);
-      else if (!rest.endsWith("/")) this.paths.add(shown + name);
+      else if (!glob.directoryOnly) this.paths.add(shown + name);
     }
   }
 

@@ -26,6 +26,8 @@ interface Place {
 interface Sorted {
   readonly options: readonly Place[];
   readonly operands: readonly Place[];
+  /** How many operands are the program's own; the others belong to the script that the last of these names. */
+  readonly own: number;
 }
 
 /**
@@ -105,8 +107,10 @@ function findSubcommand(
   for (let i = 1; i < words.length; i++) {
     const { text, pattern } = words[i]!;
     if (pattern === undefined && rule.flags?.includes(text)) continue;
-    if (pattern === undefined && rule.valued?.includes(text)) i++;
-    else if (text.startsWith("-")) {
+    if (pattern === undefined && rule.valued?.includes(text)) {
+      const value = words[++i];
+      if (value?.pattern !== undefined) return { hit: { argument: value.text, why: "may be several words" } };
+    } else if (text.startsWith("-")) {
       if (i >= spelled) {
         const row = entry.rows.find((one) =>
           one.options?.some((option) => optionMatches(option, text, entry))
@@ -128,7 +132,7 @@ function findSubcommand(
 /** Tells options from operands; words before `from` (program, subcommand) count as options. */
 function sort(entry: ProgramEntry, words: readonly ShellWord[], from: number, spelled: number): Sorted {
   const options: Place[] = [], operands: Place[] = [];
-  let ended = false, dashes = false, valueNext = false;
+  let ended = false, dashes = false, valueNext = false, own = Infinity;
   for (let index = 1; index < words.length; index++) {
     const word = words[index]!, text = word.text, place = { index, text, wild: word.pattern !== undefined };
     const before = words[index - 1]!.text;
@@ -143,15 +147,19 @@ function sort(entry: ProgramEntry, words: readonly ShellWord[], from: number, sp
       if (index < spelled && entry.ends?.some((end) => optionMatches(end, text, entry))) break;
     } else if (index < from) options.push(place);
     else {
-      if (!valueNext) {
+      // A pattern may become several words, of which the option takes the first.
+      if (!valueNext || place.wild) {
         operands.push(place);
-        if (entry.stops && !afterOption) ended = true;
+        if (entry.stops && !afterOption && !valueNext) {
+          ended = true;
+          own = operands.length;
+        }
       }
       valueNext = false;
     }
     dashes ||= text === "--";
   }
-  return { options, operands };
+  return { options, operands, own };
 }
 
 /** Whether an option's value is the next word: a cluster that ends with a letter that always takes one. */
@@ -167,13 +175,13 @@ function rowHit(
   row: ArgumentRow,
   entry: ProgramEntry,
   words: readonly ShellWord[],
-  { options, operands }: Sorted,
+  { options, operands, own }: Sorted,
   spelled: number,
 ): string | null {
   for (const { index, text } of options) {
     if (index >= spelled && row.options?.some((option) => optionMatches(option, text, entry))) return text;
   }
-  for (const { index, text, wild } of operands) {
+  for (const { index, text, wild } of operands.slice(0, own)) {
     if (index >= spelled && row.operands && (row.operands.test(text) || (wild && !row.literal))) return text;
   }
   if (row.operandsFrom !== undefined) {

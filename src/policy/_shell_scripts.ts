@@ -18,8 +18,12 @@ export function scriptHit(kind: Script, words: readonly ShellWord[], spelled: nu
     : tarHit(words, spelled);
 }
 
-/** tar's old style: the first word is a cluster without a dash. */
+/** tar's old style: the first word is a cluster without a dash. An archive `HOST:FILE` starts a remote shell. */
 function tarHit(words: readonly ShellWord[], spelled: number): string | null {
+  const remote = words.find(({ text, pattern }, i) =>
+    i >= spelled && (text.includes(":") || pattern !== undefined)
+  );
+  if (remote) return remote.text;
   const word = words[1];
   if (!word || word.text.startsWith("-") || spelled > 1) return null;
   return word.pattern === undefined && /^[tvfzjJaO]*t[tvfzjJaO]*$/.test(word.text) ? null : word.text;
@@ -47,8 +51,9 @@ function sedHit(words: readonly ShellWord[], spelled: number): string | null {
       if ("--expression".startsWith(name)) {
         if (equals >= 0) add(i, text.slice(equals + 1));
         else add(++i, words[i]?.text);
-      } else if ("--line-length".startsWith(name)) i += equals < 0 ? 1 : 0;
-      else if ("--file".startsWith(name)) {
+      } else if ("--line-length".startsWith(name)) {
+        if (equals < 0 && words[++i]?.pattern !== undefined) return words[i]!.text;
+      } else if ("--file".startsWith(name)) {
         given = true;
         i += equals < 0 ? 1 : 0;
       }
@@ -68,7 +73,7 @@ function sedHit(words: readonly ShellWord[], spelled: number): string | null {
       }
       if (letter === "f" || letter === "l") {
         given ||= letter === "f";
-        if (!rest) i++;
+        if (!rest && words[++i]?.pattern !== undefined) return words[i]!.text;
         break;
       }
       if (letter === "i") break;
@@ -166,8 +171,9 @@ function awkHit(words: readonly ShellWord[], spelled: number): string | null {
         ? program.text
         : null;
     }
-    if (text === "-F" || text === "-v" || text === "--assign" || text === "--field-separator") i++;
-    else if (
+    if (text === "-F" || text === "-v" || text === "--assign" || text === "--field-separator") {
+      if (words[++i]?.pattern !== undefined) return words[i]!.text;
+    } else if (
       !/^(-[Fv].|--(assign|field-separator)=|--(version|help|posix|re-interval|csv|traditional|lint)$|-[VP]$)/s
         .test(text)
     ) {
@@ -188,7 +194,7 @@ const AWK_KEYWORDS = new Set(
 export function harmlessAwk(program: string): boolean {
   let i = 0, printing = false;
   /** What stood before: decides whether a slash divides. */
-  let last: "operand" | "close" | "word" | "operator" = "operator";
+  let last: "operand" | "close" | "operator" = "operator";
   const quotedEnd = (end: string): boolean => {
     for (i++; i < program.length; i++) {
       if (program[i] === "\\") i++;
@@ -203,7 +209,7 @@ export function harmlessAwk(program: string): boolean {
     if (word) {
       if (word === "system" || word === "getline" || word.includes("::")) return false;
       printing ||= word === "print" || word === "printf";
-      last = AWK_KEYWORDS.has(word) ? "operator" : "word";
+      last = AWK_KEYWORDS.has(word) ? "operator" : word === "length" ? "close" : "operand";
       i += word.length;
     } else if (/^[0-9.]/.test(rest)) {
       i += /^[0-9.]+([eE][+-]?[0-9]+)?[A-Fa-fxX0-9]*/.exec(rest)![0].length;
@@ -212,14 +218,15 @@ export function harmlessAwk(program: string): boolean {
       if (!quotedEnd('"')) return false;
       last = "operand";
     } else if (char === "/") {
-      // After a name it may be a division or the argument of a function without parentheses; after `)` either, too.
       if (last === "operator") {
         if (!regexEnd()) return false;
         last = "operand";
-      } else if (last === "operand" && !rest.slice(1).includes("/") && !rest.includes('"')) {
+      } else {
+        // After a value it divides. After `)` it may begin an expression as well, if there is a second slash.
+        if (last === "close" && rest.slice(1).includes("/")) return false;
         i++;
         last = "operator";
-      } else return false;
+      }
     } else if (char === "#") {
       while (i < program.length && program[i] !== "\n") i++;
     } else if (char === "|") {
@@ -233,7 +240,8 @@ export function harmlessAwk(program: string): boolean {
     } else if (char === "@" || char === "\\" || char === "`") return false;
     else {
       if (";{}\n".includes(char)) printing = false;
-      if (char === ")" || char === "]") last = "close";
+      if (char === ")") last = "close";
+      else if (char === "]") last = "operand";
       else if (!" \t".includes(char)) last = /^(\+\+|--)/.test(rest) ? "close" : "operator";
       i += /^(\+\+|--)/.test(rest) ? 2 : 1;
     }

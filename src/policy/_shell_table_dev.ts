@@ -85,8 +85,21 @@ const gitRows: readonly ArgumentRow[] = [
     allowed: "git grep a",
   },
   {
-    options: ["--show-signature", "-S", "--gpg-sign", "-s", "--sign", "-u", "--local-user"],
-    under: ["tag", "merge", "pull", "cherry-pick", "revert", "rebase"],
+    options: ["-s", "--sign", "-u", "--local-user", "-v", "--verify"],
+    under: ["tag"],
+    why: "starts the signing program of the configuration",
+    refused: "git tag -s x",
+    allowed: "git tag -l",
+  },
+  {
+    options: ["--show-signature"],
+    why: "starts the signing program of the configuration",
+    refused: "git log --show-sig",
+    allowed: "git log --stat",
+  },
+  {
+    options: ["-S", "--gpg-sign", "--verify-signatures"],
+    under: ["commit", "merge", "pull", "cherry-pick", "revert", "rebase"],
     why: "starts the signing program of the configuration",
     refused: "git merge -S main",
     allowed: "git merge --no-edit main",

@@ -216,8 +216,8 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
         allowed: "tar tf a.tar",
       },
       {
-        operands: /:/,
-        why: "reaches an archive on another machine",
+        script: "tar",
+        why: "writes files or starts a program",
         refused: "tar -tf host:a.tar",
         allowed: "tar -tf b.tar",
       },

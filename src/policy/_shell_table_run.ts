@@ -79,7 +79,7 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
     stops: true,
     rows: [{ operandsFrom: 1, why: RUNS, refused: "timeout 5 touch a", allowed: "timeout --version" }],
   },
-  wrapper(["time", "gtime", "hyperfine", "perf", "valgrind"], 0, "time touch a", "time --version"),
+  wrapper(["gtime", "time", "hyperfine", "perf", "valgrind"], 0, "gtime touch a", "gtime --version"),
   wrapper(
     [
       "sudo",
@@ -290,7 +290,7 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
       {
         options: ["-A", "--allow-all", "-c", "--config", "-e", "-p", "-r"],
         why: "can do anything",
-        refused: "deno -A x.ts",
+        refused: "deno -A",
         allowed: "deno --version",
       },
     ],
@@ -443,7 +443,7 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
       {
         options: ["+", "-c", "-s", "-S", "-u", "-E", "-e", "--cmd", "--eval"],
         why: "runs commands of the editor",
-        refused: "ex -c q",
+        refused: "ex -c",
         allowed: "ex --version",
       },
       {
@@ -491,7 +491,6 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
         refused: "sqlite3 a.db",
         allowed: "sqlite3 --version",
       },
-      { bare: ["--version", "--help"], why: STDIN, refused: "psql", allowed: "psql --version" },
       {
         options: [
           "-init",
@@ -519,9 +518,10 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
           "-p",
         ],
         why: CODE,
-        refused: "psql -c x",
+        refused: "psql -c",
         allowed: "mysql --help",
       },
+      { bare: ["--version", "--help"], why: STDIN, refused: "psql", allowed: "psql --version" },
     ],
   },
   {
@@ -620,7 +620,7 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
         "--homedir",
       ],
       why: "writes a file or starts a program",
-      refused: "gpg -o out",
+      refused: "gpg -o",
       allowed: "gpg --version",
     }],
   },

@@ -197,6 +197,7 @@ class Check {
       }
     }
     const parts = isPipe ? node.commands : [node];
+    if (parts.length === 0) this.#refuse("`!` without a command", this.#slice(node));
     parts.forEach((part, i) => {
       const operator = isPipe ? node.operators[i] : undefined;
       const checked = this.#command(part as Node, start);

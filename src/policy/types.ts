@@ -191,6 +191,24 @@ export interface CallScope {
   readonly oneShot: boolean;
 }
 
+/**
+ * All that the sandbox needs to make one request of the web: what was checked, and nothing else. Comes from configuration
+ * and consent, never from a Decision's action.
+ */
+export interface HopScope {
+  /** `net` for exactly the checked addresses, nothing else. */
+  readonly permissions: PermissionSet;
+  /** As it is asked for. */
+  readonly url: string;
+  /** Lower case, without brackets and final dot. */
+  readonly host: string;
+  readonly port: number;
+  /** IP addresses as text, in the order in which they are tried. */
+  readonly addresses: readonly string[];
+  /** The addresses that are open although they are no public ones: by configuration (`all`) or by consent to each. */
+  readonly opened: "all" | readonly string[];
+}
+
 /** One line of the audit: session object's `permissions` array. */
 export interface PermissionEntry {
   /** The tool's canonical name. */

@@ -170,6 +170,10 @@ export class Dispatcher {
       if (answer !== "yes") return this.#declined(tool, args, decision, answer, io);
       consented = true;
     }
+    if (decision.grant && !this.#options.policyInput.grants?.take(decision.grant.id)) {
+      const why = { rule: "grant", reason: "the grant was used up by another call" };
+      return this.#denied(tool, args, { ...decision, action: "deny", ...why }, why, io);
+    }
     this.#audit(tool, args, decision, "granted", io);
     if (io.signal?.aborted) return { args, decision, ...CANCELLED };
     io.onStart?.(tool, args);
@@ -258,12 +262,13 @@ export class Dispatcher {
     const path = tool.pathArg ? args[tool.pathArg] : undefined;
     io.onDecision?.({
       tool: tool.name,
-      action: decision.action,
+      action: decision.grant ? "grant" : decision.action,
       decision: outcome,
       timestamp: (this.#options.now?.() ?? new Date()).toISOString(),
       rule: decision.rule,
       reason: decision.reason,
       ...(typeof path === "string" ? { path } : {}),
+      ...(decision.grant ? { scope: decision.grant.scope, granted_by: decision.grant.origin } : {}),
       ...(decision.command && decision.command.segments.length > 0
         ? { segments: decision.command.segments }
         : {}),

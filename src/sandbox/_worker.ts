@@ -44,8 +44,8 @@ export class WorkerHandle {
   }
 
   /** @throws {Error} for something that cannot be cloned */
-  post(message: ToWorker): void {
-    this.#worker.postMessage(message);
+  post(message: ToWorker, transfer: Transferable[] = []): void {
+    this.#worker.postMessage(message, transfer);
   }
 
   /** Ends it, whatever it does. */

@@ -10,14 +10,16 @@
 import { messageOf, ToolError, type ToolErrorKind } from "../errors.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
-import type { CallScope, PermissionSet } from "../policy/types.ts";
+import type { CallScope, HopScope, PermissionSet } from "../policy/types.ts";
 import type { ConfineSpec } from "./confine.ts";
 import { signalGroup } from "./_exec_signal.ts";
 import { Fanout, type Helpers } from "./_fanout.ts";
 import { readCeiling, workerPlan } from "./flags.ts";
 import { WorkerGroup } from "./_group.ts";
 import { type Side, SideLock } from "./_lock.ts";
-import type { CallSetup, ToHost } from "./_protocol.ts";
+import type { CallSetup, HostRequest, ToHost, ToWorker } from "./_protocol.ts";
+import type { HopAnswer, HopRequest } from "./_web_protocol.ts";
+import type { HopOptions, WebWorkers } from "./web.ts";
 import { WorkerHandle } from "./_worker.ts";
 
 /** How a sandbox is made. */
@@ -34,6 +36,9 @@ export interface SandboxOptions {
   readonly ceiling?: CeilingFlags;
 }
 
+export type { HostRequest } from "./_protocol.ts";
+export type { HopAnswer, HopRequest } from "./_web_protocol.ts";
+
 /** What one call brings along. */
 export interface CallOptions {
   /** Ends the call; its result says so. */
@@ -47,6 +52,8 @@ export interface CallOptions {
   readonly env: Record<string, string>;
   /** Confinement of child processes by the operating system. */
   readonly confine?: ConfineSpec;
+  /** Answers what the handler asks of the host; without it every question is refused. */
+  readonly answer?: (request: HostRequest) => Promise<unknown>;
 }
 
 /** What came of a call. */
@@ -75,6 +82,7 @@ export class Sandbox {
   readonly #ceiling: CeilingFlags | null;
   /** Ends a running call; one per call. */
   readonly #running = new Set<(result: SandboxResult) => void>();
+  #web: WebWorkers | null = null;
   #scratch: string | null | undefined;
   #madeScratch = false;
   #ids = 0;
@@ -137,8 +145,24 @@ export class Sandbox {
     }
   }
 
+  /**
+   * Makes one request in a worker that reaches the scope's addresses and nothing else: neither files nor environment.
+   * Redirects are not followed.
+   *
+   * @throws {ToolError} where there is no answer
+   */
+  async hop(scope: HopScope, request: HopRequest, options: HopOptions): Promise<HopAnswer> {
+    if (!this.#web) {
+      const { WebWorkers } = await import("./web.ts");
+      this.#web ??= new WebWorkers({ inherit: this.#options.inherit ?? false, ceiling: this.#ceiling });
+    }
+    return await this.#web.run(scope, request, options);
+  }
+
   /** Ends all workers and what they run. */
   close(): void {
+    this.#web?.close();
+    this.#web = null;
     for (const end of [...this.#running]) end(failure("execution", "The sandbox was closed"));
     for (const group of this.#groups.values()) group.close();
     this.#groups.clear();
@@ -243,7 +267,8 @@ export class Sandbox {
           const { setup } = job, most = this.#size - 1;
           const work = { tool: tool.name, setup, id: () => ++this.#ids, most };
           fanouts.set(message.fanout, new Fanout(message, work, source, (reply) => worker.post(reply)));
-        } else if (message.type === "gather") fanouts.get(message.fanout)?.gather(message.mine);
+        } else if (message.type === "ask") void answer(worker, message, options.answer, () => over);
+        else if (message.type === "gather") fanouts.get(message.fanout)?.gather(message.mine);
         else if (message.type === "done") {
           finish(
             message.ok
@@ -296,6 +321,35 @@ export class Sandbox {
     }
     return this.#scratch;
   }
+}
+
+/** Most questions that one call may have open. */
+const MOST_QUESTIONS = 16;
+const open = new WeakMap<WorkerHandle, number>();
+
+/** Answers a handler's question. Bytes that are answered are handed over, not copied. */
+async function answer(
+  worker: WorkerHandle,
+  { id, ask, request }: ToHost & { type: "ask" },
+  source: CallOptions["answer"],
+  over: () => boolean,
+): Promise<void> {
+  const waiting = open.get(worker) ?? 0;
+  let reply: (ToWorker & { type: "answer" })["answer"];
+  open.set(worker, waiting + 1);
+  try {
+    if (!source) throw new ToolError(`this call may not ask its host to ${request.what}`, "permission");
+    if (waiting >= MOST_QUESTIONS) throw new ToolError("too many questions to the host at a time");
+    reply = { ok: true, value: await source(request) };
+  } catch (error) {
+    const kind = error instanceof ToolError ? error.kind : "execution";
+    reply = { ok: false, failure: { kind, message: messageOf(error) } };
+  } finally {
+    open.set(worker, (open.get(worker) ?? 1) - 1);
+  }
+  if (over() || worker.dead) return;
+  const body = reply.ok ? (reply.value as { body?: unknown } | null | undefined)?.body : undefined;
+  worker.post({ type: "answer", id, ask, answer: reply }, body instanceof Uint8Array && body.buffer instanceof ArrayBuffer ? [body.buffer] : []);
 }
 
 const CANCELLED: SandboxResult = { ok: false, kind: "execution", message: "The call was cancelled" };

@@ -34,9 +34,16 @@ export type GlobState = readonly (readonly number[])[];
  * @throws {RangeError} for more than 256 alternatives, or `..` after a wildcard
  */
 export function compileGlob(pattern: string): Glob {
-  const text = toSlashes(pattern).replace(/^(\.\/+)+/, "");
-  const alternatives = expandAlternatives(text).map((alternative) => compileSegments(alternative));
-  return { alternatives, directoryOnly: text.endsWith("/") };
+  return compileAlternatives(expandAlternatives(toSlashes(pattern)), toSlashes(pattern).endsWith("/"));
+}
+
+/**
+ * Compiles patterns whose braces are written out already into one that matches what any of them does.
+ *
+ * @throws {RangeError} for `..` after a wildcard
+ */
+export function compileAlternatives(patterns: readonly string[], directoryOnly: boolean): Glob {
+  return { alternatives: patterns.map(compileSegments), directoryOnly };
 }
 
 /** Whether a relative path with `/` matches as a whole. */

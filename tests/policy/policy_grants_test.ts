@@ -105,3 +105,10 @@ Deno.test("grants: one is not used where nothing asks", () => {
     "a tool that is never confirmed",
   );
 });
+
+Deno.test("grants: one does not lift what a mode of the user's own denies", () => {
+  const over = { modes: { quiet: { tool_permission: { delegate: "deny" } } } };
+  const { policy } = withGrant(over, { ...human, permission: "delegate", scope: "always" }, "quiet");
+  assert.equal(policy.resolve(delegate, { role: "tester" }).action, "deny");
+  assert.equal(policy.allowed(delegate).action, "deny");
+});

@@ -1,4 +1,17 @@
-import { fileEdit, fileRead, fileWrite, git, glob, listDir, runCommand, testRows } from "./_fixtures.ts";
+import assert from "node:assert/strict";
+import { systemLinks } from "../../src/policy/worktree.ts";
+import { makeWorktree } from "../helpers/worktree.ts";
+import {
+  fileEdit,
+  fileRead,
+  fileWrite,
+  git,
+  glob,
+  listDir,
+  policyOf,
+  runCommand,
+  testRows,
+} from "./_fixtures.ts";
 
 const INSIDE = { path: "src/a.ts" };
 const OUTSIDE = { path: "/etc/passwd" };
@@ -318,3 +331,27 @@ testRows([
     "worktree",
   ],
 ]);
+
+Deno.test("policy: a rule does not open a place that could not be looked at", () => {
+  const hidden = () => {
+    throw new Deno.errors.NotCapable("no");
+  };
+  const over = { path_rules: [{ path: "/data", access: "read", action: "allow" }] };
+  const decision = policyOf(over, { realPath: hidden, readLink: hidden }).resolve(fileRead, {
+    path: "/data/x",
+  });
+  assert.deepEqual([decision.action, decision.rule], ["ask", "worktree"]);
+});
+
+Deno.test("policy: a rule holds for the name that was given and for the one that it leads to", () => {
+  using tree = makeWorktree({
+    files: { "conf/plain": "S=1", "secret/.env": "S=1", "store/config": "" },
+    links: { ".env": "conf/plain", "innocent": "secret/.env", "lib/.git": "../store" },
+  });
+  const policy = policyOf({}, { worktree: tree.work, home: tree.home, ...systemLinks });
+  for (const path of [".env", "innocent"]) {
+    assert.equal(policy.resolve(fileRead, { path }).action, "ask", path);
+  }
+  assert.equal(policy.resolve(fileRead, { path: "conf/plain" }).action, "allow");
+  assert.equal(policy.resolve(fileWrite, { path: "lib/.git/config" }).action, "deny");
+});

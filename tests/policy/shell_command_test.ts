@@ -120,6 +120,8 @@ const REFUSED: readonly [what: string, command: string, names: RegExp][] = [
   ["nothing", "", /empty command/],
   ["blanks", "  \t ", /empty command/],
   ["a lone operator", "|| ls", /parsed/],
+  ["! alone", "!", /`!` without|empty command/],
+  ["! at the end", "ls; !", /`!` without|parsed/],
   ["two operators", "ls && && ls", /parsed/],
   ["two semicolons", "ls ;; ls", /parsed/],
   ["an open quote", "echo 'a", /parsed/],

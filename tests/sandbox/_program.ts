@@ -33,7 +33,7 @@ if (what === "state") {
   console.log(JSON.stringify([
     read.map((path) => attempt(() => Deno.readTextFileSync(path))),
     write.map((path) => attempt(() => Deno.writeTextFileSync(path, "PWNED"))),
-    await fetch("http://127.0.0.1:9/").then(() => "done", (error) => error.name),
+    await fetch("http://127.0.0.1:8123/").then(() => "done", (error) => error.name),
     attempt(() => new Deno.Command(Deno.execPath(), { args: ["eval", "1"] }).spawn()),
   ]));
 } else if (what === "calls") {
@@ -44,14 +44,10 @@ if (what === "state") {
     const found = tools.tools.find(({ name }) => name === tool)!;
     results.push(await sandbox.run(found, args, scope, { config: {}, timeout: 20_000, env: {} }));
   }
+  sandbox.close();
   console.log(JSON.stringify(results));
 } else if (what === "exit") {
   Deno.exit(Number(rest[0]));
-} else if (what === "die") {
-  // The kernel's own way out, which no handler sees.
-  const { default: process } = await import("node:process");
-  process.kill(process.pid, "SIGKILL");
-  await new Promise(() => {});
 } else if (what === "wait") {
   watchLauncher(() => Deno.exit(9));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

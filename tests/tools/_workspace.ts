@@ -53,6 +53,8 @@ export function contextOf(tool: Tool, tree: TestTree, setup: Setup = {}): ToolCo
     workspace: setup.workspace ?? workspaceOf(tree, setup),
     exec: unavailable,
     shell: unavailable,
+    fetch: unavailable,
+    memory: { get: unavailable, set: unavailable },
     progress: () => {},
     fanout: async (inputs) => {
       setup.onFanout?.(inputs.length);

@@ -246,3 +246,24 @@ Deno.test("a large file is read in pieces and not held", async () => {
       "39000000|0123456789abcde\n39000001|0123456789abcde",
   );
 });
+
+Deno.test("where a workspace cannot read in pieces, the header says that only the beginning was read", async () => {
+  using tree = makeWorktree({ files: { "a.txt": "" } });
+  const workspace = withMethods(workspaceOf(tree), {
+    status: () => ({ kind: "file", size: 5e9, mode: 0, modified: 0, links: 1 }),
+    readFile: (_, options) => new Uint8Array(options!.maxBytes!).fill(10),
+    readChunks: undefined,
+  });
+  assert.equal(
+    await run(fileRead, tree, { path: "a.txt", limit: 0 }, { workspace }),
+    "# a.txt - more than 67108865 lines, 67108865 chars (only the first 64 MB were read)",
+  );
+});
+
+Deno.test("names that other agents use are absorbed", async () => {
+  using tree = makeWorktree({ files: { "a.txt": "x" } });
+  for (const name of ["file", "file_path"]) {
+    assert.match(await run(fileRead, tree, { [name]: "a.txt" }), /1\|x$/, name);
+  }
+  assert.deepEqual(fileRead.aliases, ["read_file", "read", "view"]);
+});
