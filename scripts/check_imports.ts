@@ -19,6 +19,7 @@ interface Room {
 const LEAF = ["src/errors.ts", "src/text/"];
 const TYPES = [
   "src/tool.ts",
+  "src/toolset.ts",
   "src/policy/types.ts",
   "src/provider/provider.ts",
   "src/session/turns.ts",
@@ -29,6 +30,9 @@ const TYPES = [
 export const ROOMS: readonly Room[] = [
   { files: "main.ts", may: ["src/cli/"], alone: true },
   { files: "src/lib.ts", may: ["src/"] },
+  { files: "src/llm/mod.ts", may: ["src/"] },
+  { files: "src/plugins/mod.ts", may: ["src/"] },
+  { files: "src/toolset.ts", may: ["src/tool.ts"] },
   { files: "src/cli/", may: ["src/", "tools/"] },
   {
     files: "src/engine/",

@@ -25,7 +25,12 @@ export const EXIT = {
 export class PolyglavError extends Error {
   /** The exit code that the command line ends with. */
   readonly exitCode: number;
-  /** @param message one line for a person; @param exitCode see {@link EXIT} */
+  /**
+   * Makes the error.
+   *
+   * @param message one line for a person
+   * @param exitCode see {@link EXIT}
+   */
   constructor(message: string, exitCode: number = EXIT.failed, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
@@ -35,7 +40,11 @@ export class PolyglavError extends Error {
 
 /** The command line cannot be understood (exit 2). */
 export class UsageError extends PolyglavError {
-  /** @param message one line that names the argument and says what is expected */
+  /**
+   * Makes the error.
+   *
+   * @param message one line that names the argument and says what is expected
+   */
   constructor(message: string, options?: ErrorOptions) {
     super(message, EXIT.usage, options);
   }
@@ -43,7 +52,11 @@ export class UsageError extends PolyglavError {
 
 /** A configuration file or value cannot be understood (exit 2). */
 export class ConfigError extends PolyglavError {
-  /** @param message one line that names file, key, what stands there and what is expected */
+  /**
+   * Makes the error.
+   *
+   * @param message one line that names file, key, what stands there and what is expected
+   */
   constructor(message: string, options?: ErrorOptions) {
     super(message, EXIT.usage, options);
   }
@@ -53,7 +66,12 @@ export class ConfigError extends PolyglavError {
 export class PolicyDenied extends PolyglavError {
   /** The rule that decided, as `policy explain` names it. */
   readonly rule: string;
-  /** @param message one line; @param rule the rule that decided */
+  /**
+   * Makes the error.
+   *
+   * @param message one line
+   * @param rule the rule that decided
+   */
   constructor(message: string, rule: string, options?: ErrorOptions) {
     super(message, EXIT.failed, options);
     this.rule = rule;
@@ -64,7 +82,12 @@ export class PolicyDenied extends PolyglavError {
 export class ProviderError extends PolyglavError {
   /** HTTP status, or 0 where there was none (a reset connection, a broken stream). */
   readonly code: number;
-  /** @param message one line; @param code HTTP status or 0 */
+  /**
+   * Makes the error.
+   *
+   * @param message one line
+   * @param code HTTP status or 0
+   */
   constructor(message: string, code = 0, options?: ErrorOptions) {
     super(message, EXIT.failed, options);
     this.code = code;
@@ -78,7 +101,12 @@ export type ToolErrorKind = "execution" | "invalid_arguments" | "permission" | "
 export class ToolError extends PolyglavError {
   /** What went wrong. */
   readonly kind: ToolErrorKind;
-  /** @param message one line without the leading `Error: `; @param kind what went wrong */
+  /**
+   * Makes the error.
+   *
+   * @param message one line without the leading `Error: `
+   * @param kind what went wrong
+   */
   constructor(message: string, kind: ToolErrorKind = "execution", options?: ErrorOptions) {
     super(message, EXIT.failed, options);
     this.kind = kind;

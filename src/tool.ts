@@ -74,7 +74,9 @@ export interface ParameterSchema {
 
 /** JSON Schema of a tool's arguments: always an object. */
 export interface ObjectSchema extends ParameterSchema {
+  /** Arguments are an object. */
   readonly type: "object";
+  /** Schemas of the arguments, by name. */
   readonly properties: { readonly [name: string]: ParameterSchema };
 }
 
@@ -117,7 +119,8 @@ export type InferParameter<S> = S extends { enum: readonly (infer V)[] } ? V
   : S extends { type: "object" } ? Record<string, unknown>
   : unknown;
 
-type Present<S extends ObjectSchema> =
+/** Names of the parameters that a handler always gets: required ones and those with a default. */
+export type Present<S extends ObjectSchema> =
   | (S["required"] extends readonly (infer R)[] ? R : never)
   | { [K in keyof S["properties"]]: S["properties"][K] extends { default: unknown } ? K : never }[
     keyof S["properties"]
@@ -148,6 +151,20 @@ export interface ResolverInput {
   readonly mode?: string;
   /** The mode changes nothing (plan): a tool that can both look and change answers `deny` for what changes. */
   readonly readOnly?: boolean;
+  /** Actions by permission key as they stand in this mode. */
+  readonly permission?: Readonly<Record<string, unknown>>;
+  /** Permission keys of the tools that can change something. */
+  readonly changing?: readonly string[];
+  /** Roles and teams; throws where they cannot be read. */
+  readonly catalog?: () => CatalogView;
+}
+
+/** Roles and teams by name, as far as resolvers look at them. */
+export interface CatalogView {
+  /** What a role restricts, by its name. */
+  readonly roles: ReadonlyMap<string, { readonly tool_permission?: Readonly<Record<string, unknown>> }>;
+  /** The roles of a team's stages, by its name. */
+  readonly teams: ReadonlyMap<string, { readonly stages: readonly { readonly role: string }[] }>;
 }
 
 /** What a resolver answers: an action, with a reason if it has one; null defers to the category's action. */
@@ -190,12 +207,15 @@ export type FileKind = "file" | "directory" | "symlink" | "other";
 
 /** One entry of a directory. */
 export interface DirectoryEntry {
+  /** Its name, without the directory. */
   readonly name: string;
+  /** What it is; links are not followed. */
   readonly kind: FileKind;
 }
 
 /** What is known of a file without reading it. */
 export interface FileStatus {
+  /** What it is, links followed. */
   readonly kind: FileKind;
   /** Size in bytes. */
   readonly size: number;
@@ -323,6 +343,7 @@ export interface FetchRequest {
 export interface FetchResponse {
   /** The URL that answered in the end. */
   readonly url: string;
+  /** HTTP status. */
   readonly status: number;
   /** The `Content-Type` header, or empty. */
   readonly type: string;
@@ -375,21 +396,37 @@ export interface ToolContext {
 /** The narrow port by which tools without `access` reach the engine: an operation by name, plain data in and out. */
 export interface HostPort {
   /** Performs an operation of the engine; throws `ToolError` where this host does not offer it. */
-  call(operation: string, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+  call(
+    operation: string,
+    input: Readonly<Record<string, unknown>>,
+    options?: HostCallOptions,
+  ): Promise<unknown>;
 }
 
-/** What the policy and the user interface know about a tool. Everything but the first three is optional. */
-export interface ToolMetadata<A> {
-  /** Canonical name: `snake_case`, as the model sees it. */
-  readonly name: string;
-  /** What it does, for the model: one or two sentences. */
-  readonly description: string;
+/** What a handler passes on to the host. */
+export interface HostCallOptions {
+  /** Ends what the host does for the call. */
+  readonly signal?: AbortSignal;
+  /** Told what happens meanwhile, for the person. */
+  readonly progress?: (text: string) => void;
+}
+
+/** What the policy and the user interface know about a tool. */
+export interface ToolMetadata<A> extends ToolOptions<A> {
   /** Drives the default glyph and verb. */
   readonly category: Category;
   /** The `tool_permission` key that gates it. */
   readonly permission: PermissionKey;
   /** What the handler needs at run time. */
   readonly access: readonly Access[];
+}
+
+/** What a tool says of itself: a name and a description, the rest where it has something to say. */
+export interface ToolOptions<A> {
+  /** Canonical name: `snake_case`, as the model sees it. */
+  readonly name: string;
+  /** What it does, for the model: one or two sentences. */
+  readonly description: string;
   /** Refines a non-deny base action from the current arguments; null defers. One that throws denies. */
   readonly permissionFn?: (args: A, input: ResolverInput) => ResolverAnswer;
   /** Which parameter is a file system path. */
@@ -440,8 +477,13 @@ export interface ToolMetadata<A> {
   readonly note?: (result: string) => boolean;
   /** Refine short `query` arguments by a model call, gated by `query_refine`. */
   readonly refine?: boolean;
-  /** Calls of one batch may run beside other such calls. Default: true when `access` has neither write nor run. */
-  readonly parallel?: boolean;
+  /**
+   * Calls of one batch may run beside other such calls. Default: true when `access` has neither write nor run. A
+   * function decides by the arguments (cleaned); one that throws says no.
+   */
+  readonly parallel?: boolean | ((args: A, input: ResolverInput) => boolean);
+  /** Configuration key (dotted) of the most calls of this tool that run at the same time. */
+  readonly parallelLimit?: string;
   /** Configuration keys (dotted) whose values the handler gets in `context.config`. */
   readonly configKeys?: readonly string[];
   /** Milliseconds after which the worker is ended and the call fails; may depend on the arguments. Default 120,000. */
@@ -457,7 +499,13 @@ export interface ToolMetadata<A> {
 }
 
 /** What {@link defineTool} takes. */
-export interface ToolSpec<S, A> extends ToolMetadata<A> {
+export interface ToolSpec<S, A> extends ToolOptions<A> {
+  /** What the handler needs at run time. Default: nothing. */
+  readonly access?: readonly Access[];
+  /** Drives the default glyph and verb. Default: what fits `access` (run: exec, write: write, net: search, else read). */
+  readonly category?: Category;
+  /** The `tool_permission` key that gates it. Default: what fits `access` (run: bash, write: edit, net: web, else read). */
+  readonly permission?: PermissionKey;
   /** JSON Schema of the arguments, or a Standard Schema that carries it. */
   readonly parameters: S;
   /** The handler. Throw `ToolError` for failures; what is returned goes to the model. */
@@ -466,8 +514,11 @@ export interface ToolSpec<S, A> extends ToolMetadata<A> {
 
 /** What a provider is told of a tool. */
 export interface ToolDefinition {
+  /** Canonical name. */
   readonly name: string;
+  /** What it does, for the model. */
   readonly description: string;
+  /** JSON Schema of its arguments. */
   readonly parameters: ObjectSchema;
 }
 
@@ -489,7 +540,8 @@ export interface Toolset {
 
 /**
  * Defines a tool. Argument types are inferred from `parameters`; a parameter with a `default` is optional for the
- * caller and always present in the handler.
+ * caller and always present in the handler. A Standard Schema (zod, arktype, valibot through
+ * `@valibot/to-json-schema`) also validates the arguments, and its defaults and transformations count.
  *
  * @throws {TypeError} when the name is not `snake_case`, the schema is not an object's, or metadata names a
  * parameter that the schema does not declare
@@ -501,9 +553,6 @@ export interface Toolset {
  * const wordCount = defineTool({
  *   name: "word_count",
  *   description: "Count the words of a text.",
- *   category: "read",
- *   permission: "read",
- *   access: [],
  *   parameters: {
  *     type: "object",
  *     properties: { text: { type: "string", description: "The text." } },
@@ -542,7 +591,16 @@ export function defineTool<const S extends ObjectSchema | StandardSchema>(
       );
     }
   }
-  return Object.freeze({ ...erased, parameters, validator: standard });
+  const access = erased.access ?? [];
+  return Object.freeze({ ...defaultsFor(access), ...erased, access, parameters, validator: standard });
+}
+
+/** Category and permission of a tool that does not name them: never laxer than what its access can do. */
+function defaultsFor(access: readonly Access[]): { category: Category; permission: PermissionKey } {
+  if (access.includes("run")) return { category: "exec", permission: "bash" };
+  if (access.includes("write")) return { category: "write", permission: "edit" };
+  if (access.includes("net")) return { category: "search", permission: "web" };
+  return { category: "read", permission: "read" };
 }
 
 function schemaOf(name: string, schema: StandardSchema): ObjectSchema {
@@ -553,6 +611,15 @@ function schemaOf(name: string, schema: StandardSchema): ObjectSchema {
         `wrap it (valibot: toStandardJsonSchema of @valibot/to-json-schema) or pass plain JSON Schema`,
     );
   }
-  const { $schema: _, ...json } = source.input({ target: "draft-2020-12" });
-  return json as unknown as ObjectSchema;
+  try {
+    const { $schema: _, ...json } = source.input({ target: "draft-2020-12" });
+    return json as unknown as ObjectSchema;
+  } catch (error) {
+    throw new TypeError(
+      `Cannot define tool "${name}": its ${
+        schema["~standard"].vendor
+      } schema cannot be written as JSON Schema: ${error instanceof Error ? error.message : error}`,
+      { cause: error },
+    );
+  }
 }

@@ -5,9 +5,14 @@
  */
 import type { Tool } from "../src/tool.ts";
 import { projectInstructions } from "./_project_instructions.ts";
+import { codeFormat } from "./code_format.ts";
+import { codeLint } from "./code_lint.ts";
+import { codeTest } from "./code_test.ts";
 import { fileEdit } from "./file_edit.ts";
 import { fileRead } from "./file_read.ts";
 import { fileWrite } from "./file_write.ts";
+import { git } from "./git.ts";
+import { gitCommit } from "./git_commit.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { listDir } from "./list_dir.ts";
@@ -18,6 +23,8 @@ export const groups: Readonly<Record<string, readonly Tool[]>> = {
   "polyglav-core-fs": [fileRead, listDir, glob, grep],
   "polyglav-core-edit": [fileWrite, fileEdit],
   "polyglav-core-exec": [runCommand],
+  "polyglav-core-git": [git, gitCommit],
+  "polyglav-core-dev": [codeTest, codeLint, codeFormat],
 };
 
 /** Tools that the program itself uses; never shown to a model. */

@@ -11,7 +11,7 @@ import { commandResult, headOf, HELPERS, milliseconds, outputBytes, workingDirec
 export const runCommand: Tool = defineTool({
   name: "run_command",
   description:
-    "Run a shell command in the worktree; standard input is closed, output and errors come in one stream.",
+    "Run a shell command in the worktree. No input; output and errors in one stream; background processes may end with it.",
   category: "exec",
   permission: "bash",
   access: ["run"],

@@ -43,6 +43,8 @@ export interface Host extends LoadedSettings {
 export interface CeilingNeeds {
   readonly yes: boolean;
   readonly providerAddress?: { readonly host: string; readonly port: number } | null;
+  /** Of `ownServers`. */
+  readonly ownServers?: readonly string[];
   /** Absolute paths of files that the command reads or writes itself. */
   readonly read?: readonly string[];
   readonly write?: readonly string[];
@@ -111,12 +113,13 @@ export function ceilingOf(host: Host, needs: CeilingNeeds): CeilingFlags {
     yes: needs.yes,
     interactive: false,
     providerAddress: needs.providerAddress ?? null,
+    ownServers: needs.ownServers ?? [],
     sourceRoots: sourceRoots(),
     stateDir: host.paths.state,
     configDir: host.paths.config,
     extraRead: needs.read ?? [],
     extraWrite: needs.write ?? [],
-    extraEnv: [...PASSED, "POLYGLAV_DEBUG"],
+    extraEnv: [...PASSED, ...SERVICE_KEYS, "POLYGLAV_DEBUG"],
   });
 }
 
@@ -173,6 +176,10 @@ export async function openDispatcher(host: Host) {
     policyInput: host.policyInput,
     sandbox,
     childEnv: host.childEnv,
+    web: {
+      service: (name) =>
+        serviceOf(name, { settings: host.settings, env: host.io.env, configDir: host.paths.config }),
+    },
     confine: async () => await confiner.plan(webAllowed(host)) ?? undefined,
   });
   return { dispatcher, sandbox };

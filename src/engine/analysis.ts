@@ -20,24 +20,18 @@ export async function analyse(
   signal: AbortSignal,
   onUsage: (usage: Usage) => void,
 ): Promise<string | null> {
-  let text = "";
   const asked = `Tool: ${call.name}\nArguments: ${JSON.stringify(call.args).slice(0, MAX_CHARS)}\nResult:\n${
     call.content.slice(0, MAX_CHARS)
   }`;
+  let text: string;
   try {
-    const events = provider.chat(
-      [
-        { role: "system", content: "Say in one short line what this tool result shows. Only that line." },
-        { role: "user", content: asked.toWellFormed() },
-      ],
-      [],
-      { model: provider.model, signal },
-    );
-    for await (const event of events) {
-      if (event.type === "token") text += event.text;
-      else if (event.type === "error") return null;
-      else if (event.type === "done" && event.usage) onUsage(event.usage);
-    }
+    const { Llm } = await import("../llm/builder.ts");
+    const response = await new Llm(provider, { retries: 0, signal }).builder()
+      .system("Say in one short line what this tool result shows. Only that line.")
+      .user(asked.toWellFormed())
+      .generate();
+    if (response.usage) onUsage(response.usage);
+    text = response.text();
   } catch {
     return null;
   }

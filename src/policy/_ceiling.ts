@@ -36,6 +36,8 @@ export interface CeilingInput {
   readonly extraRead?: readonly string[];
   readonly extraWrite?: readonly string[];
   readonly extraNet?: readonly string[];
+  /** Hosts and addresses of the user's own servers, which stay open although they may be private. */
+  readonly ownServers?: readonly string[];
   readonly extraEnv?: readonly string[];
   readonly sys?: readonly string[];
   /** The PATH that programs are searched by; default: that of the policy's environment. */
@@ -321,7 +323,10 @@ function network(
   }
   const { settings } = input.policyInput;
   if (settings.web?.private === true) return { net: true, denyNet: [] };
-  const keep = provider ? ownAddresses(provider.host, provider.addresses ?? []) : { v4: [], v6: [] };
+  const keep = ownAddresses([
+    ...(provider ? [provider.host, ...provider.addresses ?? []] : []),
+    ...input.ownServers ?? [],
+  ]);
   let ranges: Cidr[] = [...NEVER, ...(answered ? [] : PRIVATE)];
   for (const address of keep.v4) ranges = ranges.flatMap((range) => without(range, address));
   const v6 = ["::", "fd00:ec2::254", "fd20:ce::254", ...(answered ? [] : ["::1"])];
@@ -339,11 +344,9 @@ function hostPort(host: string, port: number): string {
   return `${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
 }
 
-function ownAddresses(
-  host: string,
-  resolved: readonly string[],
-): { v4: number[]; v6: (readonly number[])[] } {
-  const texts = [host, ...resolved, ...(/(?:^|\.)localhost\.?$/i.test(host) ? ["127.0.0.1", "::1"] : [])];
+function ownAddresses(given: readonly string[]): { v4: number[]; v6: (readonly number[])[] } {
+  const local = given.some((host) => /(?:^|\.)localhost\.?$/i.test(host));
+  const texts = [...given, ...(local ? ["127.0.0.1", "::1"] : [])];
   const v4: number[] = [], v6: (readonly number[])[] = [];
   for (const text of texts) {
     const four = parseIPv4(text), six = text.includes(":") ? parseIPv6(text) : null;

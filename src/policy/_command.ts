@@ -34,6 +34,7 @@ export interface CommandVerdict {
 export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): CommandVerdict {
   const allow = prefixesAt(core.effective.permission, "bash_allow");
   const auto = prefixesAt(core.effective.permission, "bash_auto");
+  const { allow: alsoAllow = [], auto: alsoAuto = [] } = core.input.within ?? {};
   const denied = (reason: string, plan: CommandPlan, paths: readonly JudgedPath[] = []): CommandVerdict => ({
     plan,
     findings: [{ rule: ALLOW, action: "deny", reason }],
@@ -41,7 +42,9 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
     paths,
   });
   if (typeof command !== "string") return denied("a command must be text", NOTHING);
-  const automatic = auto.prefixes.length > 0 ? check(command, auto.prefixes, core, cwd) : null;
+  const automatic = auto.prefixes.length > 0
+    ? checkAll(command, [auto.prefixes, ...alsoAuto], core, cwd)
+    : null;
   const runsItself = automatic !== null && automatic.problem === null;
   if (!allow.restricts) {
     if (runsItself) {
@@ -57,10 +60,10 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
     const findings = automatic ? [{ rule: AUTO, action: null, reason: automatic.problem ?? "" }] : [];
     return { plan, findings, auto: false, paths: [] };
   }
-  const checked = check(command, allow.prefixes, core, cwd);
+  const checked = checkAll(command, [allow.prefixes, ...alsoAllow], core, cwd);
   if (checked.problem !== null) {
-    const names = allow.prefixes.length > 0
-      ? listed(allow.prefixes)
+    const names = checked.prefixes.length > 0
+      ? listed(checked.prefixes)
       : "nothing (the list cannot be understood)";
     return denied(`${checked.problem}; allowed: ${names}`, checked.plan, checked.paths);
   }
@@ -82,6 +85,23 @@ interface Checked {
   /** Why it must not run as a tree; null when it may. */
   readonly problem: string | null;
   readonly paths: readonly JudgedPath[];
+}
+
+/** Checks against each list; the first that refuses decides. */
+function checkAll(
+  command: string,
+  lists: readonly (readonly string[])[],
+  core: PolicyCore,
+  cwd: string,
+): Checked & { readonly prefixes: readonly string[] } {
+  let first: (Checked & { readonly prefixes: readonly string[] }) | undefined;
+  for (const list of lists) {
+    const prefixes = list.filter((prefix) => prefix.trim() !== "");
+    const checked = { ...check(command, prefixes, core, cwd), prefixes };
+    if (checked.problem !== null) return checked;
+    first ??= checked;
+  }
+  return first!;
 }
 
 function check(command: string, prefixes: readonly string[], core: PolicyCore, cwd: string): Checked {
@@ -151,7 +171,10 @@ export function programProblem(
   const allow = prefixesAt(core.effective.permission, "bash_allow");
   if (tool.permission !== "bash" || tool.commandArg || !allow.restricts) return null;
   if (names.length === 0) return `which programs it starts is not known, and ${ALLOW} is in force`;
-  const first = new Set(allow.prefixes.map(firstWord));
-  const other = names.find((name) => !first.has(name));
-  return other === undefined ? null : `${other} is not in ${ALLOW}; allowed: ${listed(allow.prefixes)}`;
+  for (const prefixes of [allow.prefixes, ...core.input.within?.allow ?? []]) {
+    const first = new Set(prefixes.map(firstWord));
+    const other = names.find((name) => !first.has(name));
+    if (other !== undefined) return `${other} is not in ${ALLOW}; allowed: ${listed(prefixes)}`;
+  }
+  return null;
 }

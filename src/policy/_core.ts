@@ -27,6 +27,8 @@ export interface PolicyCore {
   /** The rules as the guard gets them. */
   readonly guard: readonly GuardRule[];
   readonly base: RuleBase;
+  /** More lists of rules, each compiled; they only make stricter. */
+  readonly layers: readonly (readonly CompiledRule[])[];
   /** Lists of programs that were found already, by the names that were asked for. */
   readonly programs: Map<string, RunList>;
 }
@@ -64,6 +66,9 @@ export function policyCore(input: PolicyInput): PolicyCore {
     rules,
     guard: guardRules(rules, input.worktree),
     base,
+    layers: (input.within?.rules ?? []).map((list, layer) =>
+      list.map((rule, index) => compileRule(rule, `role path_rules[${layer}][${index}]`, false, base))
+    ),
     programs: new Map(),
   };
   cores.set(input, core);

@@ -90,6 +90,15 @@ export function judgePath(use: PathUse, core: PolicyCore): JudgedPath {
       }
     }
   }
+  if (use.access !== "list") {
+    const spelled = rulePath(place.spelled, core.input.worktree);
+    for (const layer of core.layers) {
+      for (const found of new Set([ruleFor(layer, use.access, path), ruleFor(layer, use.access, spelled)])) {
+        if (found === null || found.rule.action === "allow") continue;
+        say(found.name, found.rule.action, ruleReason(found, verb, place.path));
+      }
+    }
+  }
   return {
     resolved: { path: use.path, access: use.access, canonical: place.path, inside: place.inside, consent },
     findings,

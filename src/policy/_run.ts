@@ -61,7 +61,10 @@ export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore)
     const allow = prefixesAt(effective.permission, "bash_allow");
     const auto = prefixesAt(effective.permission, "bash_auto");
     if (allow.restricts || mode === "tree") {
-      const listed = (allow.restricts ? allow : auto).prefixes.map(firstWord).filter((name) => name !== "");
+      const also = input.within?.[allow.restricts ? "allow" : "auto"] ?? [];
+      const listed = (allow.restricts ? allow : auto).prefixes.map(firstWord).filter((name) =>
+        name !== "" && also.every((list) => list.some((prefix) => firstWord(prefix) === name))
+      );
       names = [...listed, ...names.filter((name) => HELPERS.has(name))];
     } else if (withoutHelpers(names).length === 0) names = ["$shell", ...names];
   }

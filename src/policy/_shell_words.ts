@@ -307,6 +307,12 @@ function fields(units: readonly Unit[], input: WordInput): ShellWord[] {
       started = true;
     } else {
       const value = [...valueOf(unit.name, input)];
+      // bash does not split a word that has a lone dollar in it.
+      if (
+        !unit.quoted && value.some((char) => " \t\n".includes(char)) && units.some((each) => bare(each, "$"))
+      ) {
+        throw new Refusal("a lone `$` beside a variable; quote it");
+      }
       for (const char of value) {
         if (!unit.quoted && " \t\n".includes(char)) {
           end();

@@ -12,10 +12,11 @@ import { PolicyDenied } from "../errors.ts";
 import { basename, dirname, isWithin, join } from "../text/path.ts";
 import type { Tool } from "../tool.ts";
 import { type PolicyCore, policyCore } from "./_core.ts";
-import { ruleFor, rulePath } from "./path_rules.ts";
+import { guardRules, ruleFor, rulePath } from "./path_rules.ts";
 import { NO_DENO } from "./programs.ts";
 import { programsOf, withoutHelpers } from "./_run.ts";
-import type { PolicyInput } from "./tool_policy.ts";
+import { actionAt } from "./modes.ts";
+import { aliasesOf, type PolicyInput } from "./tool_policy.ts";
 import type { CallScope, Decision, GuardScope, PermissionSet, ResolvedPath } from "./types.ts";
 
 export { type CeilingFlags, type CeilingInput, compileCeiling, HOST_ENVIRONMENT } from "./_ceiling.ts";
@@ -40,6 +41,7 @@ type Granted = GuardScope["consented"][number];
  */
 export function standingPermissions(tool: Tool, input: PolicyInput): PermissionSet {
   const core = policyCore(input);
+  if (closed(tool, core)) return NO_PERMISSIONS;
   return permissionsOf(tool, core, programsOf(tool, "shell", core).paths);
 }
 
@@ -57,6 +59,11 @@ export function compileCall(
   consented: boolean,
 ): CallScope {
   const core = policyCore(input);
+  if (closed(tool, core) && !(decision.grant && input.grants?.covers(decision.grant.id, tool))) {
+    // Whatever was decided: with these settings the tool is not to run, so it gets nothing.
+    const guard = { worktree: input.worktree, roots: [], rules: core.guard, consented: [] };
+    return { permissions: NO_PERMISSIONS, guard, oneShot: false };
+  }
   const programs = programsOf(tool, decision.command?.mode ?? "shell", core);
   if (programs.deno.length > 0 && withoutHelpers(programs.paths.map(basename)).length === 0) {
     throw new PolicyDenied(`${programs.deno[0]}: ${NO_DENO}`, "programs");
@@ -96,12 +103,28 @@ export function compileCall(
       ...lifted,
     ],
     rules: core.guard,
+    ...(core.layers.length === 0
+      ? {}
+      : { layers: core.layers.map((layer) => guardRules(layer, input.worktree)) }),
     consented: yes,
     ...(temporary === undefined ? {} : { temporary }),
     home: input.home,
     ...(decision.command ? { command: decision.command } : {}),
   };
   return { permissions, guard, oneShot: !samePermissions(permissions, standing) };
+}
+
+/**
+ * Whether the configuration closes a tool whatever its arguments: by name, by its key, or in a mode that changes
+ * nothing. Read from the configuration here, not from a decision.
+ */
+function closed(tool: Tool, { effective }: PolicyCore): boolean {
+  const names = new Set([tool.name, ...aliasesOf(tool)].map((name) => name.toLowerCase()));
+  const named = (list: readonly string[]) => list.some((name) => names.has(name.toLowerCase()));
+  if (named(effective.deny) || (effective.allow.length > 0 && !named(effective.allow))) return true;
+  if (actionAt(effective.permission, tool.permission) === "deny") return true;
+  const writes = tool.access.includes("write") || tool.commandArg !== undefined;
+  return effective.readOnly && writes && !effective.opened.has(tool.permission);
 }
 
 /** Whether two sets hold the same permissions, in whatever order. */
@@ -140,7 +163,10 @@ function openedByRule(path: ResolvedPath, core: PolicyCore): boolean {
 function writeTargets(paths: readonly ResolvedPath[], core: PolicyCore): readonly Granted[] {
   return paths.filter((path) => {
     if (path.access !== "write") return false;
-    const rule = ruleFor(core.rules, "write", rulePath(path.canonical, core.input.worktree));
+    const place = rulePath(path.canonical, core.input.worktree), rule = ruleFor(core.rules, "write", place);
+    if (core.layers.some((layer) => (ruleFor(layer, "write", place)?.rule.action ?? "allow") !== "allow")) {
+      return false;
+    }
     return path.inside ? rule === null || rule.rule.action === "allow" : openedByRule(path, core);
   }).map(granted);
 }

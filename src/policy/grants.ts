@@ -32,6 +32,7 @@ export interface Grant extends GrantSpec {
 export class Grants {
   #next = 1;
   #live = new Map<number, Grant>();
+  #issued = new Map<number, Grant>();
 
   /**
    * Gives a grant.
@@ -55,6 +56,7 @@ export class Grants {
       id: this.#next++,
     });
     this.#live.set(grant.id, grant);
+    this.#issued.set(grant.id, grant);
     return grant;
   }
 
@@ -79,6 +81,13 @@ export class Grants {
     if (!grant) return false;
     if (grant.scope === "once") this.#live.delete(id);
     return true;
+  }
+
+  /** Whether this grant was given for such a tool, whether or not it was used since: what it lifts is compiled by that. */
+  covers(id: number, tool: Pick<Tool, "name" | "permission">): boolean {
+    const grant = this.#issued.get(id);
+    return grant !== undefined && grant.permission === tool.permission &&
+      (grant.name === null || grant.name === tool.name);
   }
 
   /** Withdraws a grant. */

@@ -121,9 +121,11 @@ export function stricter(a: Action, b: Action): Action {
 }
 
 /**
- * Permissions no wider than a ceiling: per key the stricter action (a key that one side lacks is `ask` there),
- * `bash_allow` and `bash_auto` by intersection. Two allowlists with nothing in common deny `bash` and leave a list
- * that matches nothing, because an empty one would mean no restriction.
+ * Permissions no wider than a ceiling: per key the stricter action (a key that one side lacks is `ask` there), of
+ * `bash_allow` and `bash_auto` the ceiling's entries that the wanted ones cover. Two allowlists with nothing in common
+ * deny `bash` and leave a list that matches nothing, because an empty one would mean no restriction.
+ *
+ * One list cannot say exactly what two lists allow; for a sub-agent, where it has to be exact, see delegated.ts.
  */
 export function clampPermission(wanted: ToolPermission, ceiling: ToolPermission): ToolPermission {
   const result: Record<string, Action | readonly string[]> = {};
@@ -149,9 +151,12 @@ export function clampPermission(wanted: ToolPermission, ceiling: ToolPermission)
   return result;
 }
 
-function commonPrefixes(a: readonly string[], b: readonly string[]): string[] {
-  const within = (one: string, list: readonly string[]) => list.some((other) => beginsWith(one, other));
-  return [...new Set([...a.filter((one) => within(one, b)), ...b.filter((one) => within(one, a))])];
+/**
+ * The ceiling's prefixes that a wanted one covers. A longer wanted prefix is no narrower than a shorter one of the
+ * ceiling: it can spell out an argument that starts a program (`find . -exec`), which the shorter one refuses.
+ */
+function commonPrefixes(wanted: readonly string[], ceiling: readonly string[]): string[] {
+  return [...new Set(ceiling.filter((one) => wanted.some((other) => beginsWith(one, other))))];
 }
 
 function beginsWith(text: string, prefix: string): boolean {

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { Settings } from "../config/settings.ts";
+import type { PathRule, Settings } from "../config/settings.ts";
 import { messageOf } from "../errors.ts";
-import type { Action, ResolverAnswer, Tool } from "../tool.ts";
+import type { Action, CatalogView, ResolverAnswer, Tool } from "../tool.ts";
 import { judgeCommand, programProblem } from "./_command.ts";
 import { type PolicyCore, policyCore } from "./_core.ts";
 import { brokenHook, judgePath, pathUses } from "./_paths.ts";
@@ -30,6 +30,16 @@ export interface CommandContext {
 
 /** Checks a command line against prefixes; `checkCommand` of shell_command.ts is one. */
 export type CommandCheck = (command: string, context: CommandContext) => CommandPlan;
+
+/** Lists that hold beside those of the settings: what one list alone cannot say exactly. Everything must pass all. */
+export interface PolicyLimits {
+  /** More lists of `bash_allow`; every part of a command must match in each. */
+  readonly allow: readonly (readonly string[])[];
+  /** More lists of `bash_auto`; a command that is to run by itself must match in each. */
+  readonly auto: readonly (readonly string[])[];
+  /** More lists of path rules: in each the last match counts, and the strictest of all decides. They never open. */
+  readonly rules: readonly (readonly PathRule[])[];
+}
 
 /** What a policy is made from. Keep one object per policy: what is compiled from it is remembered by its identity. */
 export interface PolicyInput {
@@ -58,6 +68,10 @@ export interface PolicyInput {
   /** Without one, a command under an allowlist is denied. */
   readonly checkCommand?: CommandCheck;
   readonly grants?: Grants;
+  /** What a sub-agent is held to beside its settings; see delegated.ts. */
+  readonly within?: PolicyLimits;
+  /** Roles and teams, for resolvers that decide by them. */
+  readonly catalog?: () => CatalogView;
   /** Test seam: every decision says allow, while paths and plans are made as always. */
   readonly open?: boolean;
 }
@@ -191,6 +205,8 @@ export class ToolPolicy {
         base,
         mode: this.mode,
         readOnly: this.readOnly,
+        permission: this.#core.effective.permission,
+        catalog: this.#core.input.catalog,
       });
     } catch (error) {
       verdict.lower("permission_fn", "deny", brokenHook(tool, "resolver", error));

@@ -29,6 +29,7 @@ export interface ResolvedPath extends PathUse {
 export interface SegmentVerdict {
   /** The segment as text, after quote removal and expansion. */
   readonly text: string;
+  /** Whether it may run. */
   readonly allowed: boolean;
   /** The prefix that matched, or why it is refused. */
   readonly reason: string;
@@ -66,6 +67,7 @@ export interface ShellRedirect {
 export interface ShellCommand {
   /** The command's name is the first word. */
   readonly words: readonly ShellWord[];
+  /** In order. */
   readonly redirects: readonly ShellRedirect[];
   /** One of the executor's own: no program is started. */
   readonly builtin: boolean;
@@ -83,7 +85,9 @@ export interface ShellPipeline {
 
 /** Pipelines joined by `&&` and `||`, from left to right. */
 export interface ShellChain {
+  /** Always runs. */
   readonly first: ShellPipeline;
+  /** Each runs depending on how the one before ended. */
   readonly rest: readonly { readonly operator: "&&" | "||"; readonly pipeline: ShellPipeline }[];
   /** Ended by `&`. */
   readonly background: boolean;
@@ -93,16 +97,19 @@ export interface ShellChain {
 
 /** A checked command line: what shell_command.ts lets through and sandbox/shell.ts executes. Plain data. */
 export interface ShellTree {
+  /** In order. */
   readonly chains: readonly ShellChain[];
 }
 
 /** How a command line will be run: by the user's shell, or as a checked tree that polyglav executes itself. */
 export interface CommandPlan {
+  /** By the user's shell, or as a tree. */
   readonly mode: "shell" | "tree";
   /** The tree (mode `tree`); absent where the command line is refused as a whole. */
   readonly tree?: ShellTree;
   /** The first construct that no allowlist lets through, with the text it stands in; null or absent where there is none. */
   readonly refused?: { readonly construct: string; readonly segment: string } | null;
+  /** What was said of each simple command. */
   readonly segments: readonly SegmentVerdict[];
   /** Programs that may be started, by name or path. */
   readonly programs: readonly string[];
@@ -163,16 +170,22 @@ export interface GuardRule {
    * for paths in it, of the whole path otherwise.
    */
   readonly pattern: string;
+  /** What it is about. */
   readonly access: "read" | "write";
+  /** What it says. */
   readonly action: Action;
 }
 
 /** What the guard in the worker enforces for one call. Comes from configuration and worktree, never from a Decision's action. */
 export interface GuardScope {
+  /** Absolute canonical path that relative paths are resolved against. */
   readonly worktree: string;
   /** What may be touched without consent: canonical directories (or files). */
   readonly roots: readonly { readonly path: string; readonly access: "read" | "write" }[];
+  /** Path rules; the last one that matches wins. */
   readonly rules: readonly GuardRule[];
+  /** More lists of rules (a role's): in each the last match counts, and none of them may be against the access. */
+  readonly layers?: readonly (readonly GuardRule[])[];
   /** Canonical paths that the user said yes to for this call, exactly, with what lies below them. */
   readonly consented: readonly { readonly path: string; readonly access: "read" | "write" }[];
   /** Name of the temporary sibling for a consented write outside the worktree. */

@@ -7,7 +7,9 @@ import type { ToolDefinition } from "../tool.ts";
 
 /** One requested tool call, arguments as the model wrote them. */
 export interface ToolCall {
+  /** Goes back with the result. */
   readonly id: string;
+  /** As the model wrote it. */
   readonly name: string;
   /** JSON text, possibly broken. */
   readonly arguments: string;
@@ -28,8 +30,11 @@ export type ChatMessage =
 
 /** Tokens, as the provider counts them. */
 export interface Usage {
+  /** Of what was sent. */
   readonly prompt_tokens: number;
+  /** Of what came back. */
   readonly completion_tokens: number;
+  /** Of both. */
   readonly total_tokens: number;
 }
 
@@ -55,10 +60,15 @@ export type ProviderEvent =
 
 /** Options of one request. */
 export interface ChatOptions {
+  /** The model's name. */
   readonly model: string;
+  /** Most tokens of the answer; 0 or absent: the provider's default. */
   readonly maxTokens?: number;
+  /** Null or absent: not sent. */
   readonly temperature?: number | null;
+  /** How much the model thinks first. */
   readonly reasoning?: "auto" | "off" | "low" | "medium" | "high";
+  /** Ends the request. */
   readonly signal?: AbortSignal;
 }
 

@@ -84,7 +84,9 @@ export function cleanArguments(tool: Tool, given: Readonly<Record<string, unknow
   for (const [name, parameter] of Object.entries(schema.properties)) {
     const value = source[name];
     if (value === undefined || value === null) {
-      if (parameter.default !== undefined) out[name] = parameter.default;
+      // Null is what is left out, unless a required parameter takes nothing else in that place.
+      if (value === null && required.has(name) && takesNull(parameter)) out[name] = null;
+      else if (parameter.default !== undefined) out[name] = parameter.default;
       else if (required.has(name)) problems.push(missing(name, parameter));
       continue;
     }
@@ -130,6 +132,11 @@ function absorbAliases(tool: Tool, given: Readonly<Record<string, unknown>>): Re
 
 function missing(name: string, parameter: ParameterSchema): string {
   return `parameter "${name}" is missing, expected ${expected(parameter)}`;
+}
+
+function takesNull(schema: ParameterSchema): boolean {
+  return schema.type === "null" || (Array.isArray(schema.type) && schema.type.includes("null")) ||
+    schema.enum?.includes(null) === true || schema.anyOf?.some(takesNull) === true;
 }
 
 class Mismatch extends Error {}

@@ -13,7 +13,10 @@ import type { Sandbox } from "../sandbox/pool.ts";
 import type { HostPort, Tool, ToolContext, ToolDetails, ToolOutput } from "../tool.ts";
 import { cleanArguments, parseArguments, validateArguments } from "./arguments.ts";
 import type { ToolRegistry } from "./registry.ts";
+import { RunStores } from "./_memory.ts";
+import { Questions } from "./_questions.ts";
 import { capResult, isErrorText, splitOutput } from "./result.ts";
+import type { WebHost } from "./web_hops.ts";
 
 /** What a call that needs a yes looks like to the one who is asked. */
 export interface ConfirmCall {
@@ -75,6 +78,8 @@ export interface DispatcherOptions {
   readonly confine?: () => Promise<ConfineSpec | undefined>;
   /** The port of tools without `access`. */
   readonly host?: HostPort;
+  /** What requests of the web need beside the policy. */
+  readonly web?: Pick<WebHost, "resolve" | "service" | "limits">;
   /** Clock of the audit. */
   readonly now?: () => Date;
 }
@@ -86,6 +91,8 @@ export class Dispatcher {
   readonly registry: ToolRegistry;
   readonly policy: ToolPolicy;
   #options: DispatcherOptions;
+  /** What tools of this run remember. */
+  readonly #stores = new RunStores();
 
   /** @param options the parts that a call passes through */
   constructor(options: DispatcherOptions) {
@@ -189,6 +196,22 @@ export class Dispatcher {
   ): Promise<Outcome> {
     const { policyInput, sandbox } = this.#options;
     let output: ToolOutput | undefined;
+    const questions = new Questions(
+      { ...this.#options.web, policyInput, sandbox },
+      this.#stores,
+      {
+        tool,
+        decided: { url: tool.urlArg && args[tool.urlArg], consented },
+        signal: io.signal,
+        ask: async (verdict) => {
+          const hop: Decision = { ...verdict, trail: [{ ...verdict }], paths: [] };
+          const answer = await io.confirm({ tool, args, decision: hop, preview: () => Promise.resolve("") });
+          this.#audit(tool, args, hop, answer === "yes" ? "granted" : "declined", io);
+          return answer;
+        },
+        refused: (verdict) => this.#audit(tool, args, verdict, "denied", io),
+      },
+    );
     try {
       if (tool.access.length === 0) {
         output = await tool.execute(args, this.#hostContext(tool, io));
@@ -198,6 +221,7 @@ export class Dispatcher {
         const result = await sandbox.run(tool, args, scope, {
           ...this.#callOptions(tool, args, io),
           confine,
+          answer: (request) => questions.answer(request),
         });
         if (!result.ok) throw new ToolError(result.message, result.kind);
         output = result.output;
@@ -208,7 +232,12 @@ export class Dispatcher {
       const content = error instanceof PolyglavError
         ? errorText(text)
         : `Error: ${tool.name} failed: ${text}`;
-      return { content: capResult(content, this.#max()), outcome: "granted", isError: true };
+      return {
+        content: capResult(content, this.#max()),
+        outcome: "granted",
+        isError: true,
+        ...questions.outcome(decision),
+      };
     }
     if (io.signal?.aborted) return CANCELLED;
     const { content, details } = splitOutput(output);
@@ -327,6 +356,10 @@ export class Dispatcher {
       exec: lacks,
       shell: lacks,
       fanout: lacks,
+      fetch: lacks,
+      get memory(): never {
+        return lacks();
+      },
       progress: (text) => io.onProgress?.(text),
       host: this.#options.host,
     };

@@ -6,6 +6,7 @@
  */
 import { messageOf, ToolError } from "../errors.ts";
 import type { Json, Tool, ToolContext, ToolDefinition, Toolset } from "../tool.ts";
+import { toolsOf } from "../toolset.ts";
 import { advertisedSchema, cleanArguments, parseArguments, validateArguments } from "./arguments.ts";
 import { splitOutput } from "./result.ts";
 
@@ -17,6 +18,7 @@ export interface SchemaFilter {
 
 /** A tool found by name, with the arguments that its alias presets. */
 export interface FoundTool {
+  /** The tool. */
   readonly tool: Tool;
   /** Arguments that the alias stands for (`git_log` → `{operation: "log"}`). */
   readonly preset: Readonly<Record<string, unknown>>;
@@ -35,26 +37,45 @@ export class ToolRegistry {
    * @throws {TypeError} when the name or an alias is taken (the message names both owners) or the registry is frozen
    */
   register(tool: Tool, owner = "application"): this {
-    if (this.#frozen) throw new TypeError(`Cannot register "${tool.name}": the registry is frozen`);
     const aliases = aliasesOf(tool);
-    for (const name of [tool.name, ...aliases.keys()]) {
-      const taken = this.#names.get(name);
-      if (taken) {
-        throw new TypeError(
-          `Cannot register "${name}" of ${owner}: the name already belongs to "${taken.tool.name}" of ${taken.owner}`,
-        );
-      }
-    }
+    this.#check(tool, owner, this.#names);
     this.#tools.set(tool.name, { tool, owner });
     this.#names.set(tool.name, { tool, owner, preset: {} });
     for (const [alias, preset] of aliases) this.#names.set(alias, { tool, owner, preset });
     return this;
   }
 
-  /** Adds all tools of a toolset. */
-  registerToolset(set: Toolset, owner = "application"): this {
-    for (const tool of set.tools()) this.register(tool, owner);
+  /**
+   * Adds all tools of a toolset, or none.
+   *
+   * @param set a {@link Toolset}, or an object whose class is decorated with `@toolset`
+   * @throws {TypeError} like {@link register}; also when the object is no toolset
+   */
+  registerToolset(set: Toolset | object, owner = "application"): this {
+    const tools = toolsOf(set);
+    const names = new Map<string, { readonly tool: Tool; readonly owner: string }>(this.#names);
+    for (const tool of tools) {
+      this.#check(tool, owner, names);
+      for (const name of [tool.name, ...aliasesOf(tool).keys()]) names.set(name, { tool, owner });
+    }
+    for (const tool of tools) this.register(tool, owner);
     return this;
+  }
+
+  #check(
+    tool: Tool,
+    owner: string,
+    names: ReadonlyMap<string, { readonly tool: Tool; readonly owner: string }>,
+  ): void {
+    if (this.#frozen) throw new TypeError(`Cannot register "${tool.name}": the registry is frozen`);
+    for (const name of [tool.name, ...aliasesOf(tool).keys()]) {
+      const taken = names.get(name);
+      if (taken) {
+        throw new TypeError(
+          `Cannot register "${name}" of ${owner}: the name already belongs to "${taken.tool.name}" of ${taken.owner}`,
+        );
+      }
+    }
   }
 
   /** From now on nothing can be registered. */
@@ -119,7 +140,7 @@ export class ToolRegistry {
     if (!found) throw new ToolError(this.unknown(name), "not_found");
     const { tool, preset } = found;
     for (const need of tool.requires ?? []) {
-      if (context[need] === undefined && context.extras?.[need] === undefined) {
+      if (!has(context, need) && !has(context.extras, need)) {
         throw new ToolError(
           `tool "${tool.name}" needs the context "${need}"; call executeWith("${tool.name}", args, { ${need}: … })`,
           "execution",
@@ -143,6 +164,10 @@ export class ToolRegistry {
     const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name;
     return `unknown tool ${JSON.stringify(shown)}. Available tools: ${names.join(", ") || "none"}`;
   }
+}
+
+function has(contexts: Readonly<Record<string, unknown>> | undefined, name: string): boolean {
+  return contexts !== undefined && Object.hasOwn(contexts, name) && contexts[name] !== undefined;
 }
 
 function aliasesOf(tool: Tool): Map<string, Readonly<Record<string, unknown>>> {

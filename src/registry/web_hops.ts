@@ -57,8 +57,8 @@ export interface WebCall {
   readonly tool: Tool;
   /** The URL that was decided with the call, and whether somebody said yes to it. */
   readonly decided: { readonly url: unknown; readonly consented: boolean };
-  /** Asks about a hop, and records decision and outcome. Resolves to whether it may be made. */
-  confirm(verdict: HopVerdict): Promise<boolean>;
+  /** Asks about a hop, and records decision and outcome. */
+  confirm(verdict: HopVerdict): Promise<"yes" | "no" | "cancel" | "nobody">;
   /** Records a hop that is refused. */
   refuse(verdict: HopVerdict): void;
   readonly signal?: AbortSignal;

@@ -2,9 +2,10 @@
  * Opening so that what was opened is what was checked.
  *
  * A path can be swapped between the check and the open, and Deno itself resolves links before it opens (a worker with
- * narrowed permissions opens the link's target even under `O_NOFOLLOW`). So after every open the canonical path must
- * still lead to itself and be the very file that the descriptor holds, several times in turn: each turn makes someone
- * who swaps directories under us hit two more moments exactly.
+ * narrowed permissions opens the link's target even under `O_NOFOLLOW`). So after every open two things are looked at:
+ * the canonical path still leads to itself, and what lies there is the very file that the descriptor holds. Someone who
+ * swaps a directory above it must show us the worktree at the first look and the other place at the second. Which look
+ * comes next is drawn at random, many times, so that guessing succeeds once in two to the number of looks.
  *
  * @module
  */
@@ -12,7 +13,8 @@ import * as fs from "node:fs";
 import { ToolError } from "../errors.ts";
 import { realPath, reason, shown } from "./_canonical.ts";
 
-const ROUNDS = 3;
+/** Looks after the open of a single file. */
+export const LOOKS = 24;
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = fs.constants;
 /** Zero on Windows, which has neither. */
 const CAREFUL: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
@@ -65,6 +67,20 @@ function samePath(a: string, b: string): boolean {
   return a === b || a.normalize("NFC") === b.normalize("NFC");
 }
 
+const bits = new Uint8Array(256);
+let drawn = bits.length * 8;
+
+/** A random bit. */
+function coin(): boolean {
+  if (drawn === bits.length * 8) {
+    crypto.getRandomValues(bits);
+    drawn = 0;
+  }
+  const bit = (bits[drawn >> 3]! >> (drawn & 7)) & 1;
+  drawn++;
+  return bit === 1;
+}
+
 /**
  * Opens the regular file at a canonical path.
  *
@@ -93,24 +109,28 @@ export function openRaw(path: string, mode: OpenMode, bits = 0o666): number {
 /**
  * Checks that an open descriptor is a regular file and the one that the canonical path names.
  *
- * @param rounds how many times realpath and identity are looked at in turn
- * @throws {ToolError} kind `permission` where something was swapped
+ * @param looks how many times one of the two things is looked at, beyond once each
+ * @throws {SwappedError} where something was swapped
  */
-export function verify(descriptor: number, canonical: string, rounds: number = ROUNDS): CheckedFile {
+export function verify(descriptor: number, canonical: string, looks: number = LOOKS): CheckedFile {
   const info = fs.fstatSync(descriptor, { bigint: true });
-  const swapped = () =>
-    new ToolError(
+  const device = Number(info.dev), inode = Number(info.ino);
+  const leadsToItself = () => samePath(realPath(canonical), canonical);
+  const isTheFile = () => {
+    const now = Deno.lstatSync(canonical);
+    return !now.isSymlink && now.dev === device && (now.ino ?? inode) === inode;
+  };
+  let same: boolean;
+  try {
+    same = isTheFile() && leadsToItself();
+    for (let look = 0; same && look < looks; look++) same = coin() ? isTheFile() : leadsToItself();
+  } catch {
+    same = false;
+  }
+  if (!same) {
+    throw new SwappedError(
       `Cannot open ${shown(canonical)}: it leads elsewhere now than when it was checked`,
-      "permission",
     );
-  for (let round = 0; round < rounds; round++) {
-    try {
-      if (!samePath(realPath(canonical), canonical)) throw swapped();
-      if (identityAt(canonical) !== identityOf(info)) throw swapped();
-    } catch (error) {
-      if (error instanceof ToolError) throw error;
-      throw swapped();
-    }
   }
   if (!info.isFile()) throw new ToolError(`Cannot open ${shown(canonical)}: it is not a regular file`);
   let open = true;

@@ -15,12 +15,13 @@ const SYSTEM: readonly string[] = Deno.build.os === "windows" ? [] : ["/proc", "
 /** Answers for canonical paths, and makes paths canonical. */
 export class ScopeCheck {
   readonly #scope: GuardScope;
-  readonly #rules: RuleSet;
+  readonly #rules: readonly RuleSet[];
 
   /** @param scope its paths are canonical already */
   constructor(scope: GuardScope) {
     this.#scope = scope;
-    this.#rules = new RuleSet(scope.rules, [scope.worktree, ...scope.roots.map((root) => root.path)]);
+    const roots = [scope.worktree, ...scope.roots.map((root) => root.path)];
+    this.#rules = [scope.rules, ...scope.layers ?? []].map((rules) => new RuleSet(rules, roots));
   }
 
   /**
@@ -65,9 +66,12 @@ export class ScopeCheck {
 
   /** The rule that keeps a canonical path from being accessed without consent, or null. */
   ruleAgainst(real: string, access: "read" | "write"): string | null {
-    const { action, pattern } = this.#rules.decide(real, access);
-    if (action === "allow" || this.#consented(real, access)) return null;
-    return `${JSON.stringify(pattern)} (${access}: ${action})`;
+    for (const rules of this.#rules) {
+      const { action, pattern } = rules.decide(real, access);
+      if (action === "allow" || this.#consented(real, access)) continue;
+      return `${JSON.stringify(pattern)} (${access}: ${action})`;
+    }
+    return null;
   }
 
   /** Whether the user said yes to this canonical path. Consent to write includes reading what will be changed. */

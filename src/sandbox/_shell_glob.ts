@@ -127,20 +127,21 @@ function tokensOf(pattern: string): Token[] {
 
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\0-\x1f\x7f]/;
+/** As in a UTF-8 locale. */
 const CLASSES: Readonly<Record<string, RegExp>> = {
-  alnum: /[0-9A-Za-z]/,
-  alpha: /[A-Za-z]/,
-  ascii: /[\0-\x7f]/,
-  blank: /[ \t]/,
+  alnum: /[0-9\p{L}\p{M}\p{N}]/u,
+  alpha: /[\p{L}\p{M}\p{Nl}]/u,
+  ascii: /\p{ASCII}/u,
+  blank: /[\t\p{Zs}]/u,
   cntrl: CONTROL,
   digit: /[0-9]/,
-  graph: /[!-~]/,
-  lower: /[a-z]/,
-  print: /[ -~]/,
-  punct: /[!-/:-@[-`{-~]/,
-  space: /[ \t-\r]/,
-  upper: /[A-Z]/,
-  word: /[0-9A-Za-z_]/,
+  graph: /[^\s\p{C}]/u,
+  lower: /\p{Ll}/u,
+  print: /[^\p{C}]/u,
+  punct: /[^\s\p{C}\p{L}\p{M}\p{N}]/u,
+  space: /\s/,
+  upper: /\p{Lu}/u,
+  word: /[0-9_\p{L}\p{M}\p{N}]/u,
   xdigit: /[0-9A-Fa-f]/,
 };
 
@@ -158,7 +159,7 @@ function bracket(chars: readonly string[], start: number): { token: Token; end: 
       const close = chars.indexOf(":", i + 2), name = close > 0 ? chars.slice(i + 2, close).join("") : "";
       const known = CLASSES[name];
       if (close > 0 && chars[close + 1] === "]") {
-        if (known) tests.push((char) => known.test(char) && char.length === 1);
+        if (known) tests.push((char) => known.test(char));
         i = close + 2;
         continue;
       }

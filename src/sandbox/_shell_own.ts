@@ -72,7 +72,9 @@ function pwd(args: readonly string[], state: ShellState): OwnResult {
   let path = state.logical;
   for (const arg of args) {
     if (!arg.startsWith("-") || arg === "--") break;
-    if (!/^-[LP]+$/.test(arg)) return ended(2, `pwd: ${arg.slice(0, 2)}: invalid option\npwd: usage: pwd [-LP]`);
+    if (!/^-[LP]+$/.test(arg)) {
+      return ended(2, `pwd: ${arg.slice(0, 2)}: invalid option\npwd: usage: pwd [-LP]`);
+    }
     path = arg.endsWith("P") ? state.physical : state.logical;
   }
   return ended(0, undefined, new TextEncoder().encode(`${path}\n`));

@@ -133,10 +133,7 @@ class Expression {
     if (letter === "z") return operand === "";
     if (letter === "n") return operand !== "";
     if (letter === "v") return this.files.has(operand);
-    if (letter === "t") {
-      integer(operand);
-      return false;
-    }
+    if (letter === "t") return false;
     if (letter === "L" || letter === "h") return operand !== "" && this.files.isLink(operand);
     if ("pbcSoRNOG".includes(letter)) throw new Malformed(`${operator}: not supported here`);
     const status = operand === "" ? null : this.files.status(operand);

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { fixed, type Long, parseLong, scientific } from "./_shell_float.ts";
+
 const encoder = new TextEncoder();
 
 /** What an own command wrote and how it ended. */
@@ -148,19 +150,16 @@ export function printf(words: readonly string[]): TextResult {
     errors.push(`printf: warning: ${text}: Numerical result out of range`);
     return value < 0n ? low : high;
   };
-  const float = (text: string | undefined): number => {
-    if (text === undefined || text === "") return 0;
-    if (/^["']/.test(text)) return text.codePointAt(1) ?? 0;
-    const match = /^\s*[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)/i.exec(
-      text,
-    );
+  const float = (text: string | undefined): Long => {
+    if (text === undefined || text === "") return parseLong("0");
+    if (/^["']/.test(text)) return parseLong(String(text.codePointAt(1) ?? 0));
+    const match = /^\s*[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d{1,9})?|\.\d+(?:[eE][+-]?\d{1,9})?|inf(?:inity)?|nan)/i
+      .exec(text);
     if (!match || match[0].length !== text.length) {
       errors.push(`printf: ${text}: invalid number`);
       status = 1;
     }
-    const word = (match?.[0] ?? "0").trim().toLowerCase();
-    if (word.includes("inf")) return word.startsWith("-") ? -Infinity : Infinity;
-    return word.includes("nan") ? NaN : Number(word);
+    return parseLong(match?.[0] ?? "0");
   };
   const directive = /%([-+ #0']*)(\*|\d+)?(?:\.(\*|-?\d*))?(?:hh|h|ll|l|L|j|t|z|q)?(.)|%/gsu;
   const qModifier = /^%([-+ #0']*)(\*|\d+)?(?:\.(\*|-?\d*))?q/;
@@ -202,8 +201,13 @@ export function printf(words: readonly string[]): TextResult {
       const field = (text: string, zero = false): void => out.text(pad(text, flags, width, zero));
       if (kind === "s") field(cut(next() ?? "", precision));
       else if (kind === "q") field(cut(shellQuote(next() ?? ""), precision));
-      else if (kind === "c") field([...(next() ?? "")][0] ?? "");
-      else if (kind === "b") {
+      else if (kind === "c") {
+        // The first byte, whatever it is a part of.
+        const space = " ".repeat(Math.max(0, width - 1)), byte = encoder.encode(next() ?? "")[0] ?? 0;
+        if (!flags.includes("-")) out.text(space);
+        out.byte(byte);
+        if (flags.includes("-")) out.text(space);
+      } else if (kind === "b") {
         const inner = new Bytes(), ended = !unescape(next() ?? "", "both", inner);
         const bytes = inner.done(), text = new TextDecoder().decode(bytes);
         if (width === 0 && precision === undefined) { for (const byte of bytes) raw(byte); }
@@ -213,7 +217,7 @@ export function printf(words: readonly string[]): TextResult {
         field(formatInteger(integer(next()), kind, flags, precision), precision === undefined);
       } else if ("eEfFgG".includes(kind)) {
         const value = float(next());
-        field(formatFloat(value, kind, flags, precision), Number.isFinite(value));
+        field(formatFloat(value, kind, flags, precision), value.size !== null);
       } else return fail(`\`${kind}': invalid format character`, 1);
     }
   } while (used && queue.length > 0);
@@ -252,40 +256,25 @@ function formatInteger(value: bigint, kind: string, flags: string, precision: nu
   return sign + digits;
 }
 
-function formatFloat(value: number, kind: string, flags: string, precision = 6): string {
-  const upper = kind === kind.toUpperCase(), style = kind.toLowerCase();
-  const sign = value < 0 || Object.is(value, -0)
-    ? "-"
-    : flags.includes("+")
-    ? "+"
-    : flags.includes(" ")
-    ? " "
-    : "";
-  const size = Math.abs(value), places = Math.min(precision, 100);
+function formatFloat(value: Long, kind: string, flags: string, precision = 6): string {
+  const upper = kind === kind.toUpperCase(), style = kind.toLowerCase(), { size, negative } = value;
+  const sign = negative ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
   let text: string;
-  if (!Number.isFinite(size)) text = Number.isNaN(size) ? "nan" : "inf";
-  else if (style === "f") text = fixed(size, places);
-  else if (style === "e") text = exponent(size.toExponential(places));
+  if (size === null) text = value.nan ? "nan" : "inf";
+  else if (style === "f") text = fixed(size, precision);
+  else if (style === "e") text = exponent(scientific(size, precision));
   else {
-    const significant = places === 0 ? 1 : places;
-    const power = size === 0 ? 0 : Number(size.toExponential(significant - 1).split("e")[1]);
-    text = power < -4 || power >= significant
-      ? exponent(size.toExponential(significant - 1))
-      : fixed(size, Math.max(0, significant - 1 - power));
+    const significant = precision || 1, parts = scientific(size, significant - 1);
+    const wide = parts.power < -4 || parts.power >= significant;
+    text = wide ? exponent(parts) : fixed(size, Math.max(0, significant - 1 - parts.power));
     if (!flags.includes("#") && text.includes(".")) text = text.replace(/\.?0+(?=e|$)/, "");
   }
   return sign + (upper ? text.toUpperCase() : text);
 }
 
-function fixed(size: number, places: number): string {
-  return size < 1e21
-    ? size.toFixed(places)
-    : BigInt(size).toString() + (places > 0 ? `.${"0".repeat(places)}` : "");
-}
-
-/** `1e+5` as C writes it: `1e+05`. */
-function exponent(text: string): string {
-  return text.replace(/e([+-])(\d)$/, "e$10$2");
+/** As C writes it: at least two digits of the power. */
+function exponent({ digits, power }: { digits: string; power: number }): string {
+  return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
 /** `%q`: quoted so that a shell reads it back. */

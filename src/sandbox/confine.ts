@@ -9,7 +9,7 @@
  * @module
  */
 import { ToolError } from "../errors.ts";
-import { isWithin, join } from "../text/path.ts";
+import { isWithin, join, toSlashes } from "../text/path.ts";
 import { bwrapArguments, bwrapCleanup, type BwrapRights, PRIVATE } from "./_confine_bwrap.ts";
 import { probeConfinement, type ProbeInput } from "./_confine_probe.ts";
 import { CACHES, DISPOSABLE, GIT_PROTECTED, SECRETS } from "./_confine_secrets.ts";
@@ -170,9 +170,11 @@ export function planConfinement(input: ConfineInput): ConfineSpec | null {
   }
   const protect: Mount[] = [], absent: Mount[] = [], git: string[] = [];
   const own = join(worktree, ".git");
-  for (const directory of [own, ...probe.gitDirectories]) {
-    const status = look(directory) ?? known(directory);
-    if (!status) continue;
+  for (const given of [own, ...probe.gitDirectories]) {
+    // A `.git` that is a link: the directory that it leads to, where that lies in the worktree.
+    const directory = look(given)?.link ? realPathIn(given, worktree) : given;
+    const status = directory === null ? null : look(directory) ?? known(directory);
+    if (directory === null || !status) continue;
     if (!status.directory) {
       protect.push({ path: directory, directory: false });
       continue;
@@ -182,15 +184,24 @@ export function planConfinement(input: ConfineInput): ConfineSpec | null {
     const modules = known(join(directory, "modules"));
     if (modules) protect.push(modules);
     for (const part of gitDirectoriesBelow(directory)) {
-      for (const { name, directory: isDirectory } of GIT_PROTECTED) {
-        addProtected(join(part, name), isDirectory, known, protect, absent);
+      if (protect.some(({ path }) => path !== directory && isWithin(part, path))) continue;
+      const kept: Mount[] = [], missing: Mount[] = [];
+      const every = GIT_PROTECTED.map(({ name, directory: isDirectory }) =>
+        addProtected(join(part, name), isDirectory, known, kept, missing)
+      ).every(Boolean);
+      if (!every) {
+        protect.push({ path: part, directory: true });
+        if (part === directory) break;
+        continue;
       }
+      protect.push(...kept);
+      absent.push(...missing);
     }
   }
   addProtected(join(worktree, ".polyglav"), true, known, protect, absent);
   for (const path of input.protect ?? []) {
     const status = look(path);
-    if (status && path !== own && !protect.some((each) => isWithin(path, each.path))) {
+    if (status && !status.link && path !== own && !protect.some((each) => isWithin(path, each.path))) {
       protect.push({ path, directory: status.directory });
     }
   }
@@ -263,24 +274,36 @@ export function confinementFailure(
   );
 }
 
+/** @returns false where a link stands in the way: a mount goes through it, so that the link itself stays replaceable */
 function addProtected(
   path: string,
   directory: boolean,
   known: (path: string) => Mount | null,
   protect: Mount[],
   absent: Mount[],
-): void {
-  const seen = look(path), status = seen ?? known(path);
+): boolean {
+  const seen = look(path), status = seen ?? known(path), above = look(parent(path));
+  if (seen?.link || above?.link || (!seen && status && status.path !== path)) return false;
   if (status) {
     // An empty one is what an earlier run that was killed left behind: it goes when this one ends.
     const left = seen !== null && !seen.directory && seen.empty &&
       /(config\.worktree|info\/attributes)$/.test(path);
     (left ? absent : protect).push({ path, directory: status.directory });
-  } else if (look(parent(path))?.directory || known(parent(path))?.directory) {
+  } else if (above?.directory || known(parent(path))?.directory) {
     absent.push({ path, directory });
   } else if (/\/info\/attributes$/.test(path)) {
     // Without `info` the folder itself may not be made.
     absent.push({ path: parent(path), directory: true });
+  }
+  return true;
+}
+
+function realPathIn(path: string, worktree: string): string | null {
+  try {
+    const real = toSlashes(Deno.realPathSync(path));
+    return isWithin(real, worktree) ? real : null;
+  } catch {
+    return null;
   }
 }
 
@@ -310,10 +333,10 @@ function names(directory: string): string[] {
   }
 }
 
-function look(path: string): { path: string; directory: boolean; empty: boolean } | null {
+function look(path: string): Mount & { readonly empty: boolean; readonly link: boolean } | null {
   try {
     const status = Deno.lstatSync(path);
-    return { path, directory: status.isDirectory, empty: status.size === 0 };
+    return { path, directory: status.isDirectory, empty: status.size === 0, link: status.isSymlink };
   } catch {
     return null;
   }

@@ -5,7 +5,7 @@
  * @module
  */
 import { ToolError } from "../errors.ts";
-import { isAbsolute } from "../text/path.ts";
+import { isAbsolute, isWithin, join, normalize } from "../text/path.ts";
 import type { ExecOptions, ExecResult } from "../tool.ts";
 import { OutputBuffer } from "./_exec_buffer.ts";
 import { DEFAULT_MAX_BYTES, OutputCapture } from "./_exec_capture.ts";
@@ -57,7 +57,8 @@ export interface ExecSettings extends ExecOptions {
 export async function exec(argv: readonly string[], options: ExecSettings): Promise<ExecResult> {
   const { confine, signal } = options, maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   if (signal?.aborted) throw new ToolError("cancelled");
-  const words = confine ? confineCommand(argv, confine, options.cwd) : argv;
+  const found = withProgram(argv, options);
+  const words = confine ? confineCommand(found, confine, options.cwd) : found;
   const output = await openOutput(options.captureDirectory ?? temporary(options.env), maxBytes);
   let child: StartedProcess;
   try {
@@ -89,7 +90,7 @@ export async function exec(argv: readonly string[], options: ExecSettings): Prom
   }
   if (end.status === null) notes.push("the process could not be ended and may still be running");
   if (confine) {
-    const failure = confinementFailure(confine, argv, end.status?.code ?? null, text);
+    const failure = confinementFailure(confine, found, end.status?.code ?? null, text);
     if (failure) throw failure;
   }
   const status = end.status ?? { code: null, signal: "SIGKILL" };
@@ -149,6 +150,42 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * The command with its program as an absolute path: a name by PATH, but never a file that the worktree brought along
+ * under that name (the policy searches in the same way); a relative path from the working directory. A name that is not
+ * found stays, and starting it says so.
+ */
+function withProgram(argv: readonly string[], { env, cwd, confine }: ExecSettings): readonly string[] {
+  const [program = "", ...args] = argv;
+  if (Deno.build.os === "windows" || program === "" || isAbsolute(program)) return argv;
+  if (program.includes("/")) return [join(cwd, program), ...args];
+  for (const directory of (env.PATH ?? "").split(":")) {
+    if (!isAbsolute(directory) || (confine && isWithin(normalize(directory), confine.worktree))) continue;
+    const path = join(directory, program);
+    // Where this worker may not look, the list of its programs says which of them was meant.
+    if (Deno.permissions.querySync({ name: "run", command: path }).state !== "granted") continue;
+    if (isProgram(path) && !(confine && isLinkInto(path, confine.worktree))) return [path, ...args];
+  }
+  return argv;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    const status = Deno.statSync(path);
+    return status.isFile && ((status.mode ?? 0o111) & 0o111) !== 0;
+  } catch (error) {
+    return error instanceof Deno.errors.NotCapable;
+  }
+}
+
+function isLinkInto(path: string, worktree: string): boolean {
+  try {
+    return isWithin(Deno.realPathSync(path), worktree);
+  } catch {
+    return false;
   }
 }
 

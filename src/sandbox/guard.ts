@@ -12,13 +12,16 @@ import { dirname } from "../text/path.ts";
 import type { DirectoryEntry, FileKind, FileStatus, Workspace, WriteOptions, WriteReport } from "../tool.ts";
 import type { GuardScope } from "../policy/types.ts";
 import { realPath, shown } from "./_canonical.ts";
-import { explain, openChecked, openRaw, readRest, SwappedError, verify } from "./_open.ts";
+import { type CheckedFile, explain, openChecked, openRaw, readRest, SwappedError, verify } from "./_open.ts";
 import { ScopeCheck } from "./_scope.ts";
 import { writeBytes } from "./_write.ts";
 
 const LARGEST = 1 << 30;
-/** Fewer than for a single file: a walk opens thousands. */
-const WALK_ROUNDS = 2;
+/**
+ * Looks after a walk opened a file (see {@link verify}): at first; after a hundred files in which nothing was swapped; and
+ * for good once something was.
+ */
+const WALK_LOOKS = { first: 12, quiet: 6, alarmed: 32 }, QUIET = 100;
 
 /**
  * Files within a scope.
@@ -34,6 +37,8 @@ class GuardedWorkspace implements Workspace {
   readonly #check: ScopeCheck;
   /** Directories that this call has read and checked: what walkDirectory and walkFile may build on. */
   readonly #walked = new Set<string>();
+  #quiet = 0;
+  #alarmed = false;
 
   constructor(scope: GuardScope) {
     this.root = scope.worktree;
@@ -134,14 +139,28 @@ class GuardedWorkspace implements Workspace {
       if (length < buffer.length) {
         const bytes = buffer.subarray(0, length);
         if (wanted && !wanted(bytes)) return null;
-        return quiet(() => verify(descriptor, path, WALK_ROUNDS)) && bytes;
+        return this.#verify(descriptor, path) && bytes;
       }
-      const file = quiet(() => verify(descriptor, path, WALK_ROUNDS));
+      const file = this.#verify(descriptor, path);
       if (file === null || file.size > LARGEST) return null;
       const bytes = quiet(() => readRest(descriptor, file.size, LARGEST, buffer));
       return bytes === null || (wanted && !wanted(bytes)) ? null : bytes;
     } finally {
       fs.closeSync(descriptor);
+    }
+  }
+
+  /** Verifies what a walk opened; null where it is not what it should be. */
+  #verify(descriptor: number, path: string): CheckedFile | null {
+    const { first, quiet: few, alarmed } = WALK_LOOKS;
+    try {
+      const file = verify(descriptor, path, this.#alarmed ? alarmed : this.#quiet < QUIET ? first : few);
+      this.#quiet++;
+      return file;
+    } catch (error) {
+      if (error instanceof SwappedError) this.#alarmed = true;
+      else if (!(error instanceof ToolError)) throw error;
+      return null;
     }
   }
 }

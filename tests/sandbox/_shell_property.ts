@@ -69,7 +69,10 @@ function violation(argv: readonly string[]): string | null {
   if (name === "git" && first !== "log") return "git without log";
   if (name === "find" && first !== ".") return "find without .";
   if (name === "git" && argv.some((word) => /^--ou?t?p?u?t?(=|$)/.test(word))) return "git writes";
-  if (name === "find" && argv.some((word) => /^-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/.test(word))) return "find acts";
+  if (
+    name === "find" &&
+    argv.some((word) => /^-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/.test(word))
+  ) return "find acts";
   const end = argv.indexOf("--");
   if (
     name === "sort" &&
@@ -77,8 +80,11 @@ function violation(argv: readonly string[]): string | null {
       /^-[^-]*o|^--o/.test(word) && !/^-[^o]*[ktS]/.test(word)
     )
   ) return "sort writes";
-  if ((name === "xargs" || name === "env") && argv.slice(1).some((word) => !word.startsWith("-"))) {
-    return "starts a program";
+  if (name === "xargs" || name === "env") {
+    const valued = name === "xargs" ? /^-[nIPLEdsa]$/ : /^-[uC]$/;
+    if (argv.some((word, i) => i > 0 && !word.startsWith("-") && !valued.test(argv[i - 1]!))) {
+      return "starts a program";
+    }
   }
   return null;
 }

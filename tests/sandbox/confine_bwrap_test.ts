@@ -145,7 +145,13 @@ test("the worktree is writable, everything else is not", async () => {
   assert.equal(ok.code, 0, ok.output);
   assert.equal(tree.read("work/b.txt"), "new\n");
   assert.equal(tree.read("work/a.txt"), "one\ntwo\n");
-  const targets = [`${tree.outside}/pwned`, `${tree.home}/.bashrc`, "/etc/pwned", "/usr/bin/pwned", "/var/pwned"];
+  const targets = [
+    `${tree.outside}/pwned`,
+    `${tree.home}/.bashrc`,
+    "/etc/pwned",
+    "/usr/bin/pwned",
+    "/var/pwned",
+  ];
   for (const target of targets) {
     await inside.run(`echo pwned > ${target}`);
     assert.equal(exists(target), false, target);
@@ -461,4 +467,36 @@ test("no rights can be gained", async () => {
   assert.equal(effective & ~0b1011n, 0n);
   assert.match(output, /NoNewPrivs:\s*1/);
   assert.equal(exists(`${tree.work}/n`), false);
+});
+
+test("linked hooks cannot be replaced, and a dangling link makes nothing outside", async () => {
+  using tree = makeWorktree({
+    files: { ".git/HEAD": "ref: refs/heads/main\n", ".git/config": "", "hooks/pre-commit": "#!/bin/sh\n" },
+    links: { ".git/hooks": "../hooks", ".git/info": "../none" },
+  });
+  const inside = await confined(tree);
+  const before = listing(tree.work);
+  await inside.run(
+    "rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit; rm .git/info; mkdir -p .git/info; echo x > .git/info/attributes; echo x > .git/config",
+  );
+  assert.deepEqual(listing(tree.work), before);
+  assert.equal(Deno.readLinkSync(`${tree.work}/.git/hooks`), "../hooks");
+});
+
+test("a program's name never means a file of the worktree", async () => {
+  using tree = makeWorktree({ files: { ...REPOSITORY, "bin/git": "#!/bin/sh\necho evil git\n" } });
+  Deno.chmodSync(`${tree.work}/bin/git`, 0o755);
+  Deno.symlinkSync(`${tree.work}/bin`, `${tree.root}/linked`);
+  const inside = await confined(tree);
+  for (const first of [`${tree.work}/bin`, `${tree.root}/linked`, ".", "bin"]) {
+    const env = { ...environment(tree), PATH: `${first}:/usr/bin:/bin` };
+    const result = await exec(["git", "--version"], {
+      cwd: tree.work,
+      env,
+      timeout: 5000,
+      captureDirectory: tree.root,
+      confine: inside.spec,
+    });
+    assert.match(result.output, /^git version/, first);
+  }
 });

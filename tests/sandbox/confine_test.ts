@@ -261,3 +261,38 @@ Deno.test("the profile for macOS denies after it allows, and quotes its paths", 
   assert.notEqual(at("(deny network*)"), -1);
   assert.equal(confineCommand(["p"], { ...spec, network: true }, "/w")[2]!.includes("network"), false);
 });
+
+Deno.test("where a link stands for a protected part, the whole git directory is read-only", () => {
+  for (const link of ["hooks", "config", "info", "info/attributes", "config.worktree"]) {
+    const files: Record<string, string> = {
+      ".git/HEAD": "x",
+      ".git/config": "",
+      ".git/hooks/x": "",
+      ".git/info/exclude": "",
+    };
+    for (const name of Object.keys(files)) {
+      if (name === `.git/${link}` || name.startsWith(`.git/${link}/`)) delete files[name];
+    }
+    using tree = makeWorktree({ files, links: { [`.git/${link}`]: "../elsewhere" } });
+    const spec = plan(tree, []), git = `${tree.work}/.git`;
+    assert.ok(spec.protect.some(({ path, directory }) => path === git && directory), link);
+    const words = confineCommand(["x"], spec, tree.work);
+    assert.ok(
+      words.join(" ").indexOf(`--ro-bind ${git} ${git} `) > words.join(" ").indexOf(`--bind ${git} ${git} `),
+      link,
+    );
+    assert.ok(
+      !spec.absent.some(({ path }) => path.startsWith(`${git}/${link}`)),
+      "no mount goes through the link",
+    );
+  }
+});
+
+Deno.test("a .git that is a link stands for the directory that it leads to, inside the worktree", () => {
+  using tree = makeWorktree({ files: { "data/HEAD": "x", "data/config": "" }, links: { ".git": "data" } });
+  const spec = plan(tree, []);
+  assert.deepEqual(spec.git, [`${tree.work}/data`]);
+  assert.ok(spec.protect.some(({ path }) => path === `${tree.work}/data/config`));
+  using out = makeWorktree({ outside: { "data/HEAD": "x" }, links: { ".git": "../outside/data" } });
+  assert.deepEqual(plan(out, []).git, []);
+});
