@@ -285,7 +285,7 @@ export interface Workspace {
    * Fast bulk read of a regular file found by {@link Workspace.walkDirectory}: returns the bytes (a view into
    * `buffer` when they fit), or null for a link, a special file or one that vanished.
    *
-   * The check that the opened file is the one that was found costs three times the reading. `wanted` saves it for
+   * The check that the opened file is the one that was found costs several times the reading. `wanted` saves it for
    * files that are of no interest: it sees the bytes before the check (all of them, and it must not keep or report
    * them) and where it says false the answer is null. What is returned was always checked.
    */

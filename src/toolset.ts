@@ -35,7 +35,8 @@ export type ToolMethod<This, A> = (
 interface Entry {
   readonly spec: MethodSpec<ObjectSchema | StandardSchema, any>;
   readonly name: string;
-  readonly method: (instance: object) => ToolMethod<unknown, unknown>;
+  /** The method's own name. */
+  readonly key: string;
 }
 
 const ENTRIES: unique symbol = Symbol("polyglav.tools");
@@ -66,7 +67,7 @@ export function tool<const S extends ObjectSchema | StandardSchema>(
     const entry: Entry = {
       spec: spec as unknown as Entry["spec"],
       name: spec.name ?? snakeCase(name),
-      method: (instance) => context.access.get(instance as never) as ToolMethod<unknown, unknown>,
+      key: name,
     };
     // The metadata of a class inherits from that of its parent: an overriding method takes its parent's place.
     const before = (metadata[ENTRIES] ?? []).filter((other) => other.name !== entry.name);
@@ -145,12 +146,13 @@ export function toolsOf(set: object): readonly Tool[] {
   );
 }
 
-function toolOf(instance: object, { spec, name, method }: Entry): Tool {
+function toolOf(instance: object, { spec, name, key }: Entry): Tool {
   return defineTool({
     ...spec,
     name,
     // Looked up at each call, so that a subclass may override the method without the decorator.
-    execute: (args: unknown, context: ToolContext) => method(instance).call(instance, args, context),
+    execute: (args: unknown, context: ToolContext) =>
+      (instance as Record<string, ToolMethod<object, unknown>>)[key]!(args, context),
   } as ToolSpec<ObjectSchema, any>);
 }
 

@@ -17,6 +17,8 @@ import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { listDir } from "./list_dir.ts";
 import { runCommand } from "./run_command.ts";
+import { webFetch } from "./web_fetch.ts";
+import { webSearch } from "./web_search.ts";
 
 /** The bundled plugins and their tools. */
 export const groups: Readonly<Record<string, readonly Tool[]>> = {
@@ -25,6 +27,7 @@ export const groups: Readonly<Record<string, readonly Tool[]>> = {
   "polyglav-core-exec": [runCommand],
   "polyglav-core-git": [git, gitCommit],
   "polyglav-core-dev": [codeTest, codeLint, codeFormat],
+  "polyglav-core-web": [webSearch, webFetch],
 };
 
 /** Tools that the program itself uses; never shown to a model. */

@@ -26,7 +26,8 @@ const texts: Check = (value) =>
 const names: Check = (value) =>
   texts(value) ??
     (value as string[]).map((name) => isName(name) ? null : `holds ${show(name)}, which cannot be a name`)
-      .find((problem) => problem !== null) ?? null;
+      .find((problem) => problem !== null) ??
+    null;
 const oneOf = (...allowed: readonly string[]): Check => (value) =>
   allowed.includes(value as string) ? null : `is ${show(value)}; it must be ${allowed.join(", ")}`;
 
@@ -133,7 +134,9 @@ export function loopStages({ stages = [], loop }: TeamFields): readonly [number,
   if (!loop) return null;
   const find = (place: string | number, name: string) => {
     if (typeof place === "number") {
-      return place >= 1 && place <= stages.length ? place - 1 : `loop.${name} is ${place}, and there are ${stages.length} stages`;
+      return place >= 1 && place <= stages.length
+        ? place - 1
+        : `loop.${name} is ${place}, and there are ${stages.length} stages`;
     }
     const at = stages.flatMap(({ role }, index) => role === place ? [index] : []);
     if (at.length === 1) return at[0]!;

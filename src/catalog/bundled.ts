@@ -15,7 +15,8 @@ function carve(edit: Action, bash: Action, web: Action, read: Action): Record<st
 export const BUNDLED_ROLES: Readonly<Record<string, RoleFields>> = {
   assistant: {
     description: "Helps with whatever comes up.",
-    system_prompt: "You help with the task at hand. Do what was asked, check it, and say briefly what you did.",
+    system_prompt:
+      "You help with the task at hand. Do what was asked, check it, and say briefly what you did.",
     tags: ["general"],
   },
   "code-reviewer": {

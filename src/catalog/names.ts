@@ -10,7 +10,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9]|conin|conout|clock)$/i;
 
 /** Whether a text may be a name: 1 to 64 letters, digits, `_` and `-`, no device name of Windows. */
-export function isName(text: unknown): text is string {
+export function isName(text: unknown): boolean {
   return typeof text === "string" && NAME.test(text) && !DEVICE.test(text);
 }
 

@@ -31,7 +31,9 @@ export function formatSkill({ description, tags, content }: SkillFields, name: s
 }
 
 function firstLine(content: string): string {
-  const line = content.split("\n").map((each) => each.replace(/^#+\s*/, "").trim()).find((each) => each !== "");
+  const line = content.split("\n").map((each) => each.replace(/^#+\s*/, "").trim()).find((each) =>
+    each !== ""
+  );
   return line ?? "";
 }
 

@@ -28,6 +28,9 @@ export const ANSWER_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   no: { type: "boolean", help: "answer no to every question (the default)" },
 };
 
+/** Variables with keys of search services. */
+const SERVICE_KEYS = ["BRAVE_API_KEY", "TAVILY_API_KEY"];
+
 /** Everything that is known before a tool runs. */
 export interface Host extends LoadedSettings {
   readonly io: CliIo;
@@ -43,7 +46,7 @@ export interface Host extends LoadedSettings {
 export interface CeilingNeeds {
   readonly yes: boolean;
   readonly providerAddress?: { readonly host: string; readonly port: number } | null;
-  /** Of `ownServers`. */
+  /** Of {@link ownServers}. */
   readonly ownServers?: readonly string[];
   /** Absolute paths of files that the command reads or writes itself. */
   readonly read?: readonly string[];
@@ -123,6 +126,16 @@ export function ceilingOf(host: Host, needs: CeilingNeeds): CeilingFlags {
   });
 }
 
+/**
+ * Hosts and addresses of the user's own servers, which the ceiling must not close where web tools may run.
+ *
+ * @param provider where the model is; null where none is asked
+ */
+export async function ownServers(host: Host, provider: { readonly host: string } | null): Promise<string[]> {
+  if (provider === null && host.settings.search.provider !== "searxng") return [];
+  return await (await import("./_services.ts")).ownServers(host.settings, provider);
+}
+
 /** Folders of the program's own modules; none where they are not local files. */
 export function sourceRoots(): string[] {
   const main = new URL(Deno.mainModule);
@@ -177,8 +190,10 @@ export async function openDispatcher(host: Host) {
     sandbox,
     childEnv: host.childEnv,
     web: {
-      service: (name) =>
-        serviceOf(name, { settings: host.settings, env: host.io.env, configDir: host.paths.config }),
+      service: async (name) => {
+        const { serviceOf } = await import("./_services.ts");
+        return serviceOf(name, { settings: host.settings, env: host.io.env, configDir: host.paths.config });
+      },
     },
     confine: async () => await confiner.plan(webAllowed(host)) ?? undefined,
   });

@@ -11,9 +11,6 @@ import { addressOf, PRESETS } from "../provider/presets.ts";
 import type { WebService } from "../registry/web_hops.ts";
 import { join } from "../text/path.ts";
 
-/** Variables of the environment with keys of search services. */
-export const SERVICE_KEYS: readonly string[] = ["BRAVE_API_KEY", "TAVILY_API_KEY"];
-
 /** What {@link serviceOf} works with. */
 export interface ServiceInput {
   readonly settings: Pick<Settings, "search">;

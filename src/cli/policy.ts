@@ -10,7 +10,7 @@ import { cleanArguments, parseArguments } from "../registry/arguments.ts";
 import { providerAddress, readKeys } from "../provider/detect.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
 import type { Command, Invocation } from "./_command.ts";
-import { ceilingOf, type Host, POLICY_OPTIONS, prepare } from "./_host.ts";
+import { ceilingOf, type Host, ownServers, POLICY_OPTIONS, prepare } from "./_host.ts";
 
 const FORMATS = ["text", "json", "flags"] as const;
 
@@ -109,7 +109,8 @@ async function runPolicy({ values, io }: Invocation): Promise<number> {
 async function ceiling(host: Host, yes: boolean): Promise<string[]> {
   const { ceilingArguments } = await import("../sandbox/flags.ts");
   const address = providerAddress(host.settings, host.io.env, readKeys(host.paths.config));
-  const flags: CeilingFlags = ceilingOf(host, { yes, providerAddress: address });
+  const own = await ownServers(host, address);
+  const flags: CeilingFlags = ceilingOf(host, { yes, providerAddress: address, ownServers: own });
   return ceilingArguments(flags, [host.worktree]);
 }
 

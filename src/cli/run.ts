@@ -14,6 +14,7 @@ import {
   ceilingOf,
   type Host,
   openDispatcher,
+  ownServers,
   pathArgument,
   POLICY_OPTIONS,
   prepare,
@@ -85,12 +86,15 @@ async function run({ values, io }: Invocation): Promise<number> {
   const launches = canLaunch();
   const host = await prepare(values, io, flagsOf(values), { quiet: launches });
   const files = { replay: pathArgument(values.replay, io), record: pathArgument(values.record, io) };
+  const address = !launches || files.replay
+    ? null
+    : providerAddress(host.settings, io.env, readKeys(host.paths.config));
+  const own = launches ? await ownServers(host, address) : [];
   const code = await underCeiling(host, () =>
     ceilingOf(host, {
       yes: values.yes === true,
-      providerAddress: files.replay
-        ? null
-        : providerAddress(host.settings, io.env, readKeys(host.paths.config)),
+      providerAddress: address,
+      ownServers: own,
       read: files.replay ? [files.replay] : [],
       // A recording is written beside its target and renamed.
       write: files.record ? [dirname(files.record)] : [],

@@ -10,6 +10,7 @@ import {
   ceilingOf,
   type Host,
   openDispatcher,
+  ownServers,
   POLICY_OPTIONS,
   prepare,
   underCeiling,
@@ -56,7 +57,8 @@ async function run({ values, positionals, io }: Invocation): Promise<number> {
   const [name, json] = positionals;
   const host = await prepare(values, io, {}, { quiet: await launches() });
   if (name === undefined) return list(host, values.output === "json");
-  const code = await underCeiling(host, () => ceilingOf(host, { yes: values.yes === true }));
+  const own = await launches() ? await ownServers(host, null) : [];
+  const code = await underCeiling(host, () => ceilingOf(host, { yes: values.yes === true, ownServers: own }));
   if (code !== null) return code;
   return await call(host, name, json === "-" ? await io.stdin() : json ?? "{}", values);
 }

@@ -38,6 +38,8 @@ export interface BatchContext {
   /** Ends the whole turn: a prompt was answered with "cancel". */
   readonly cancel: () => void;
   readonly round: number;
+  /** The arguments that a call runs with; null: those that the model wrote. */
+  readonly refine?: ((tool: CallResult["tool"], raw: string) => Promise<string>) | null;
   /** One line about an ok result for the log, or null. */
   readonly analyse: ((call: CallResult) => Promise<string | null>) | null;
 }
@@ -177,8 +179,10 @@ class Job {
   }
 
   async #dispatch(serial: Serial, started: number): Promise<CallResult> {
-    const { dispatcher, session, sink, signal, cancel } = this.#context;
-    const call = dispatcher.call(this.#call.name, this.#call.arguments, {
+    const { dispatcher, registry, session, sink, signal, cancel, refine } = this.#context;
+    const { arguments: raw } = this.#call, tool = registry.get(this.#call.name);
+    const args = refine ? await refine(tool, raw) : raw;
+    const call = dispatcher.call(this.#call.name, args, {
       signal,
       confirm: (request) =>
         serial.run(async () => {

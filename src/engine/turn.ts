@@ -13,6 +13,7 @@ import { analyse } from "./analysis.ts";
 import { type Answer, type DispatcherPort, runBatch, type ToolLookup } from "./batch.ts";
 import { compact, type Compaction } from "./compaction.ts";
 import { CONTINUE, type Conversation } from "./context.ts";
+import { refineArguments } from "./refine.ts";
 import { EMPTY, type Reply, streamReply } from "./reply.ts";
 
 /** What a turn came to. */
@@ -194,6 +195,16 @@ export class Turn {
       signal: this.#abort.signal,
       cancel: () => this.#abort.abort(),
       round,
+      refine: settings.query_refine
+        ? (tool, raw) =>
+          refineArguments(tool, raw, {
+            provider,
+            settings,
+            messages: conversation.messages,
+            signal: this.#abort.signal,
+            onUsage: (usage) => this.#addUsage(usage),
+          })
+        : null,
       analyse: settings.tool_analysis
         ? (call) => analyse(provider, call, this.#abort.signal, (usage) => this.#addUsage(usage))
         : null,

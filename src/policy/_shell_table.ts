@@ -4,6 +4,11 @@
  * @module
  */
 
+/** The words of a text, so that long lists stay readable. */
+export function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter(Boolean);
+}
+
 /** Arguments that a prefix does not cover unless it spells them out, with an example of each side. */
 export interface ArgumentRow {
   /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ProgramEntry } from "./_shell_table.ts";
+import { type ProgramEntry, words } from "./_shell_table.ts";
 
 const RUNS = "starts a program of the caller's choice";
 const WRITES = "writes a file of the caller's choice";
@@ -170,41 +170,15 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     values: "fCbTXN",
     rows: [
       {
-        options: [
-          "-I",
-          "--use-compress-program",
-          "--to-command",
-          "--checkpoint-action",
-          "--info-script",
-          "--new-volume-script",
-          "-F",
-          "--rmt-command",
-          "--rsh-command",
-        ],
+        options: words(`-I --use-compress-program --to-command --checkpoint-action --info-script
+          --new-volume-script -F --rmt-command --rsh-command`),
         why: RUNS,
         refused: "tar --checkpoint-act=exec=x -tf a.tar",
         allowed: "tar -tf a.tar",
       },
       {
-        options: [
-          "-x",
-          "--extract",
-          "--get",
-          "-c",
-          "--create",
-          "-r",
-          "--append",
-          "-u",
-          "--update",
-          "-A",
-          "--catenate",
-          "--concatenate",
-          "--delete",
-          "--remove-files",
-          "--index-file",
-          "-P",
-          "--absolute-names",
-        ],
+        options: words(`-x --extract --get -c --create -r --append -u --update -A --catenate --concatenate
+          --delete --remove-files --index-file -P --absolute-names`),
         why: "writes files that an archive names",
         refused: "tar -xvf a.tar",
         allowed: "tar -tvf a.tar",
@@ -245,22 +219,7 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     }],
   },
   {
-    names: [
-      "gzip",
-      "gunzip",
-      "bzip2",
-      "bunzip2",
-      "xz",
-      "unxz",
-      "lzma",
-      "unlzma",
-      "zstd",
-      "unzstd",
-      "lz4",
-      "compress",
-      "uncompress",
-      "brotli",
-    ],
+    names: words(`gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress brotli`),
     writes: { operands: "all" },
     rows: [
       { options: ["-o", "--output"], why: WRITES, refused: "zstd a.txt -o out", allowed: "zstd -l a.zst" },
@@ -333,16 +292,7 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
         allowed: "less a.txt",
       },
       {
-        options: [
-          "-k",
-          "-T",
-          "-t",
-          "--lesskey-file",
-          "--lesskey-src",
-          "--lesskey-content",
-          "--tag-file",
-          "--tag",
-        ],
+        options: words("-k -T -t --lesskey-file --lesskey-src --lesskey-content --tag-file --tag"),
         why: "reads commands from a file",
         refused: "less -kx a.txt",
         allowed: "less -S a.txt",
@@ -354,24 +304,8 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     values: "LmMSse",
     exact: ["--html"],
     rows: [{
-      options: [
-        "-P",
-        "--pager",
-        "-H",
-        "--html",
-        "-C",
-        "--config-file",
-        "-T",
-        "--troff-device",
-        "-p",
-        "--preprocessor",
-        "-X",
-        "-Z",
-        "-M",
-        "--manpath",
-        "-l",
-        "--local-file",
-      ],
+      options: words(`-P --pager -H --html -C --config-file -T --troff-device -p --preprocessor -X -Z -M
+        --manpath -l --local-file`),
       why: RUNS,
       refused: "man -P ./x ls",
       allowed: "man ls",
@@ -407,22 +341,8 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     names: ["patch"],
     values: "pFd",
     rows: [{
-      options: [
-        "-e",
-        "--ed",
-        "-o",
-        "--output",
-        "-r",
-        "--reject-file",
-        "-B",
-        "--prefix",
-        "-Y",
-        "--basename-prefix",
-        "-z",
-        "--suffix",
-        "-d",
-        "--directory",
-      ],
+      options: words(`-e --ed -o --output -r --reject-file -B --prefix -Y --basename-prefix -z --suffix -d
+        --directory`),
       why: "writes files of the caller's choice or starts `ed`",
       refused: "patch -e a.txt a.diff",
       allowed: "patch -p1 --dry-run",

@@ -7,12 +7,14 @@
  *
  * @module
  */
-import { type Command, parse, type Redirect, type Statement } from "unbash";
+import { type Command, parse, type Statement } from "unbash";
 import type { PathUse } from "../tool.ts";
 import { isAbsolute } from "../text/path.ts";
 import { Directories, type Outcome } from "./_shell_directories.ts";
 import { markWrites, refusedArgument } from "./_shell_arguments.ts";
+import { display, displayRedirect, redirectsOf } from "./_shell_redirects.ts";
 import { accountForSource } from "./_shell_source.ts";
+import { checkText, constructName } from "./_shell_text.ts";
 import { expandWord, literalWord, Refusal, type WordInput } from "./_shell_words.ts";
 import { LISTED_COMMANDS, OWN_COMMANDS, REFUSED_BUILTINS } from "./command_table.ts";
 import type {
@@ -45,9 +47,7 @@ export interface CommandInput {
 /** Checks a command line. */
 export type CommandChecker = (command: string, input: CommandInput) => CommandPlan;
 
-const LONGEST = 32_768;
 const MOST_COMMANDS = 200;
-const OPERATORS = new Set([">", ">>", "<", ">|", "&>", "&>>", ">&"]);
 type Node = Statement["command"];
 
 /**
@@ -241,7 +241,7 @@ class Check {
     }
     const args = node.suffix.flatMap((item) => item.type === "Word" ? expandWord(item, words) : []);
     const all = [...node.prefix, ...node.suffix];
-    const redirects = all.flatMap((item) => item.type === "Redirect" ? this.#redirect(item, words) : []);
+    const redirects = all.flatMap((item) => item.type === "Redirect" ? redirectsOf(item, words) : []);
     const plain: ShellWord[] = [{ text: name }, ...args];
     const builtin = OWN_COMMANDS.has(name);
     const verdict = this.#verdict(plain, builtin);
@@ -266,49 +266,6 @@ class Check {
       why ??= `${what} ${hit.why}, which an entry has to spell out`;
     }
     return { allowed: false, reason: why ?? `\`${name}\` matches no entry` };
-  }
-
-  #redirect(item: Redirect, words: WordInput): ShellRedirect[] {
-    const { operator } = item;
-    if (!OPERATORS.has(operator)) throw new Refusal(`the redirection \`${operator}\``);
-    if (item.descriptor && item.descriptor.type !== "FileDescriptor") {
-      throw new Refusal("a redirection to a variable");
-    }
-    const given = item.descriptor?.value, target = item.target;
-    if (!target) throw new Refusal("a redirection without a target");
-    const both = operator === "&>" || operator === "&>>";
-    const fd = given ?? (operator === "<" ? 0 : 1);
-    if ((fd !== 0 && fd !== 1 && fd !== 2) || (both && given !== undefined)) {
-      throw new Refusal(`the redirection of descriptor ${fd}`);
-    }
-    if (operator === ">&" && /^[0-9]+-?$|^-$/.test(target.text)) {
-      if (target.text !== "1" && target.text !== "2") {
-        throw new Refusal(`the redirection \`>&${target.text}\``);
-      }
-      if (fd === 0) throw new Refusal("the redirection of descriptor 0");
-      return [{ fd, kind: "copy", from: target.text === "1" ? 1 : 2 }];
-    }
-    const expanded = expandWord(target, words);
-    const [word] = expanded;
-    if (expanded.length !== 1 || !word || word.text === "") throw new Refusal("an ambiguous redirection");
-    if (word.pattern !== undefined) throw new Refusal("a wildcard in a redirection");
-    if (operator === ">&" && (given !== undefined || /^[0-9]+-?$|^-$/.test(word.text))) {
-      throw new Refusal("an ambiguous redirection");
-    }
-    const path = word.text;
-    const special = /^\/dev\/(?!null$)/.test(path.replace(/\/(\.?\/)+/g, "/"));
-    if (special) throw new Refusal(`the redirection to \`${path}\``);
-    const kind = path === "/dev/null"
-      ? "null"
-      : operator === "<"
-      ? "read"
-      : operator.endsWith(">>")
-      ? "append"
-      : "write";
-    if (fd === 0 && kind !== "read" && kind !== "null") throw new Refusal("the redirection of descriptor 0");
-    if (fd !== 0 && operator === "<") throw new Refusal(`the redirection of descriptor ${fd}`);
-    const one: ShellRedirect = kind === "null" ? { fd, kind } : { fd, kind, path };
-    return both || operator === ">&" ? [{ ...one, fd: 1 }, { fd: 2, kind: "copy", from: 1 }] : [one];
   }
 
   /** Notes the paths that a command touches; returns where the commands after it may stand. */
@@ -360,59 +317,6 @@ class Check {
   }
 }
 
-/** Refuses text before it is parsed: line ends, control and invisible characters, too much of it. */
-function checkText(command: string): void {
-  if (/[\n\r]/.test(command)) throw new Refusal("more than one line");
-  if (command.length > LONGEST) throw new Refusal(`a command of more than ${LONGEST} characters`);
-  if (!command.isWellFormed()) throw new Refusal("broken Unicode");
-  // deno-lint-ignore no-control-regex
-  if (/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(command)) throw new Refusal("a control character");
-  if (/[\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(command)) {
-    throw new Refusal("a character that changes how the text is shown");
-  }
-  // Blanks and invisible characters that look like nothing or like a space are text to a shell: in quotes only.
-  if (/[\p{Zs}\p{Cf}\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]/u.test(unquoted(command).replaceAll(" ", ""))) {
-    throw new Refusal("an unusual blank or invisible character outside of quotes");
-  }
-}
-
-/** What stands outside of quotes. */
-function unquoted(command: string): string {
-  let out = "", quote = "";
-  for (let i = 0; i < command.length; i++) {
-    const char = command[i]!;
-    if (char === "\\" && quote !== "'") {
-      if (quote === "") out += command[i + 1] ?? "";
-      i++;
-    } else if (quote !== "") {
-      if (char === quote) quote = "";
-    } else if (char === "'" || char === '"') quote = char;
-    else out += char;
-  }
-  return out;
-}
-
-function constructName(type: string): string {
-  const names: Record<string, string> = {
-    Subshell: "a subshell `( … )`",
-    BraceGroup: "a group `{ … }`",
-    Function: "a function definition",
-    If: "`if`",
-    For: "a `for` loop",
-    ArithmeticFor: "a `for` loop",
-    While: "a `while` or `until` loop",
-    Select: "a `select` loop",
-    Case: "`case`",
-    Coproc: "a coprocess",
-    TestCommand: "`[[ … ]]`",
-    ArithmeticCommand: "arithmetic `(( … ))`",
-    Redirected: "a redirection of a compound command",
-    AndOr: "a nested list",
-    Pipeline: "a nested pipeline",
-  };
-  return names[type] ?? `the construct \`${type}\``;
-}
-
 /** The directory in which a pattern begins to be one. */
 function patternDirectory(pattern: string): string {
   const wild = /^((?:[^*?[\\]|\\.)*)[*?[]/s.exec(pattern)?.[1] ?? "";
@@ -442,19 +346,4 @@ function cdTarget(words: readonly ShellWord[]): string | null {
   if (target === undefined) return null;
   if (target.startsWith("-") || target === "") throw new Refusal(`\`cd ${target}\``);
   return target;
-}
-
-function display(word: ShellWord): string {
-  const text = word.text;
-  if (word.pattern !== undefined) return text;
-  return text !== "" && /^[A-Za-z0-9_./:=@%+,^~#{}!?*[\]-]+$/.test(text) && !/[*?[]/.test(text)
-    ? text
-    : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function displayRedirect({ fd, kind, path, from }: ShellRedirect): string {
-  if (kind === "copy") return `${fd}>&${from}`;
-  const sign = kind === "read" || (kind === "null" && fd === 0) ? "<" : kind === "append" ? ">>" : ">";
-  const number = (sign === "<" ? 0 : 1) === fd ? "" : String(fd);
-  return `${number}${sign} ${path === undefined ? "/dev/null" : display({ text: path })}`;
 }

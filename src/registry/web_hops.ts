@@ -46,8 +46,8 @@ export interface WebHost {
   readonly sandbox: Pick<Sandbox, "hop">;
   /** Default: the system's. */
   readonly resolve?: Resolver;
-  /** A service by name. Throws `PolyglavError` where it lacks something (a key); null: there is none. */
-  readonly service?: (name: string) => WebService | null;
+  /** A service by name. Rejects with a `PolyglavError` where it lacks something (a key); null: there is none. */
+  readonly service?: (name: string) => Promise<WebService | null>;
   /** A seam for tests. Default {@link LIMITS}. */
   readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
 }
@@ -96,7 +96,7 @@ export class WebRequests {
     if (++this.#requests > MOST_REQUESTS) {
       throw new ToolError(`one call makes at most ${MOST_REQUESTS} web requests`);
     }
-    const service = this.#service(request), clock = new Clock(this.#limits.total);
+    const service = await this.#service(request), clock = new Clock(this.#limits.total);
     let url = this.#first(request, service), from: string | undefined;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
       const home = service !== null && originOf(url) === originOf(service.base);
@@ -112,7 +112,7 @@ export class WebRequests {
     throw new ToolError(`${shown(request.url)} redirects more than ${MOST_REDIRECTS} times`);
   }
 
-  #service({ service, body }: FetchRequest): WebService | null {
+  async #service({ service, body }: FetchRequest): Promise<WebService | null> {
     if (service === undefined) {
       if (body !== undefined) throw new ToolError("only a service takes a body", "permission");
       return null;
@@ -120,7 +120,7 @@ export class WebRequests {
     if (!this.#call.tool.services?.includes(service)) {
       throw new ToolError(`${this.#call.tool.name} does not declare the service "${service}"`, "permission");
     }
-    const found = this.#host.service?.(service) ?? null;
+    const found = await this.#host.service?.(service) ?? null;
     if (!found) throw new ToolError(`this host knows no service "${service}"`, "not_found");
     return found;
   }

@@ -168,7 +168,7 @@ function discard(made: Temporary): void {
 /** Closes the temporary file and renames it onto the path, after a last look at both. */
 function finish(made: Temporary, path: string, look: () => void): void {
   made.file.close();
-  if (realPath(made.path) !== made.path || identityAt(made.path) !== made.file.identity) throw changed(path);
+  if (!leadsToItself(made.path) || identityAt(made.path) !== made.file.identity) throw changed(path);
   look();
   Deno.renameSync(made.path, path);
 }
@@ -239,9 +239,17 @@ function makeParents(path: string): string[] {
         throw new ToolError(`Cannot write ${shown(path)}: ${shown(directory)} is not a directory`);
       }
     }
-    if (realPath(directory) !== directory) throw changed(path);
+    if (!leadsToItself(directory)) throw changed(path);
   }
   return made;
+}
+
+function leadsToItself(path: string): boolean {
+  try {
+    return realPath(path) === path;
+  } catch {
+    return false;
+  }
 }
 
 function isDirectory(path: string): boolean {

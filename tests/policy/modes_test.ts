@@ -117,10 +117,15 @@ const clamps: readonly (readonly [string, ToolPermission, ToolPermission, ToolPe
     bash: "allow",
     bash_allow: ["git status", "npm", "cat"],
   }, { bash: "allow", bash_allow: ["git status"] }],
-  ["an entry that spells out more than the ceiling's does not count", {
-    bash: "allow",
-    bash_allow: ["find . -exec", "ls"],
-  }, { bash: "allow", bash_allow: ["find", "ls"] }, { bash: "allow", bash_allow: ["ls"] }],
+  [
+    "an entry that spells out more than the ceiling's does not count",
+    {
+      bash: "allow",
+      bash_allow: ["find . -exec", "ls"],
+    },
+    { bash: "allow", bash_allow: ["find", "ls"] },
+    { bash: "allow", bash_allow: ["ls"] },
+  ],
   ["a list against none stays", { bash: "allow" }, { bash: "allow", bash_allow: ["ls"] }, {
     bash: "allow",
     bash_allow: ["ls"],

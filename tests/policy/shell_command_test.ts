@@ -358,7 +358,7 @@ Deno.test("lists and pipelines keep their structure", () => {
 });
 
 Deno.test("redirections become descriptors in their order", () => {
-  const of = (command: string) => check(command).tree?.chains[0]!.first.commands[0]!.redirects;
+  const of = (command: string) => check(command).tree!.chains[0]!.first.commands[0]!.redirects;
   const copy = { fd: 2, kind: "copy", from: 1 };
   assert.deepEqual(of("ls > f 2>&1"), [{ fd: 1, kind: "write", path: "f" }, copy]);
   assert.deepEqual(of("ls 2>&1 > f"), [copy, { fd: 1, kind: "write", path: "f" }]);

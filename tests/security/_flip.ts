@@ -9,12 +9,29 @@ import { join } from "../../src/text/path.ts";
 const [root, what] = Deno.args as [string, string];
 const work = join(root, "work"), stash = join(root, "stash"), at = join(work, what);
 const good = join(stash, "good"), link = join(stash, "link");
+const clear = (path: string) => {
+  try {
+    Deno.removeSync(path, { recursive: true });
+  } catch {
+    // It is being written to.
+  }
+};
+/** Moves something; what a writer has made there in the moment between is thrown away. */
+const move = (from: string, to: string) => {
+  while (true) {
+    try {
+      return Deno.renameSync(from, to);
+    } catch {
+      clear(to);
+    }
+  }
+};
 const rounds = () => {
   for (let i = 0; i < 200; i++) {
-    Deno.renameSync(at, good);
-    Deno.renameSync(link, at);
-    Deno.renameSync(at, link);
-    Deno.renameSync(good, at);
+    move(at, good);
+    move(link, at);
+    move(at, link);
+    move(good, at);
   }
 };
 let going = true;
