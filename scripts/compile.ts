@@ -52,6 +52,8 @@ export function compileArguments(root: string, options: CompileOptions): string[
     "--include",
     join(root, "src/sandbox/web_entry.ts"),
     "--include",
+    join(root, "src/sandbox/plugin_worker.ts"),
+    "--include",
     join(root, "src/sandbox/web_entry.ts"),
     ...(options.target ? ["--target", options.target] : []),
     "--output",

@@ -528,6 +528,8 @@ export interface Tool extends ToolMetadata<any> {
   readonly parameters: ObjectSchema;
   /** Validator, where the tool was defined with a Standard Schema. */
   readonly validator?: StandardSchema;
+  /** Name of the installed plugin that brings it: its handler reaches the plugin's own process, not a worker. */
+  readonly plugin?: string;
   /** The handler. */
   readonly execute: (args: any, context: ToolContext) => ToolOutput | Promise<ToolOutput>;
 }

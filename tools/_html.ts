@@ -18,19 +18,26 @@ const DROPPED = new Set(
 /** Elements that end the block before them. */
 const BLOCKS = new Set(
   ("address article aside body center dd details div dl dt fieldset figcaption figure footer form header hgroup html legend main p " +
-    "search section summary tbody tfoot thead tr td th caption li ul ol menu blockquote pre table h1 h2 h3 h4 h5 h6").split(
+    "search section summary tbody tfoot thead tr td th caption li ul ol menu blockquote pre table h1 h2 h3 h4 h5 h6")
+    .split(
       " ",
     ),
 );
-const MARKS: Readonly<Record<string, string>> = {
-  b: "**",
-  strong: "**",
-  em: "*",
-  i: "*",
-  del: "~~",
-  s: "~~",
-  strike: "~~",
-};
+const MARKS: ReadonlyMap<string, string> = new Map([
+  ["b", "**"],
+  ["strong", "**"],
+  ["em", "*"],
+  ["i", "*"],
+  ["del", "~~"],
+  ["s", "~~"],
+  ["strike", "~~"],
+]);
+const HEADINGS: ReadonlyMap<string, string> = new Map(
+  [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, `${"#".repeat(level)} `]),
+);
+/** Elements whose names say what they are for. */
+const CONTAINERS = new Set(["div", "ul", "ol", "section", "table"]);
+const NOTHING = () => {};
 const AROUND = new Set(["header", "footer", "aside"]);
 const AROUND_ROLES = new Set(["banner", "contentinfo", "complementary"]);
 const AROUND_NAMES =
@@ -101,7 +108,9 @@ class Converter {
     }
     parser.end();
     this.#writer.flush();
-    const rest = at < html.length ? "\n\n(the rest of the page was left out: it is too large or too deep)" : "";
+    const rest = at < html.length
+      ? "\n\n(the rest of the page was left out: it is too large or too deep)"
+      : "";
     return this.#result() + rest;
   }
 
@@ -147,7 +156,9 @@ class Converter {
       this.#stack.push({ name, close: () => this.#inTitle = false });
       return;
     }
-    if (name === "base" && attributes.href !== undefined) this.#base = this.#href(attributes.href) ?? this.#base;
+    if (name === "base" && attributes.href !== undefined) {
+      this.#base = this.#href(attributes.href) ?? this.#base;
+    }
     this.#stack.push({ name, close: this.#dropped > 0 ? this.#drop() : this.#begin(name, attributes) });
   }
 
@@ -170,44 +181,44 @@ class Converter {
     }
     if (this.#code !== null) return this.#inCode(name, attributes);
     const leave = this.#enter(name, attributes), end = this.#element(name, attributes);
+    if (end === NOTHING) return leave;
     return () => {
       end();
       leave();
     };
   }
 
-  /** Notes which part of the page begins. */
+  /** Ends the block before a block element, and notes which part of the page begins with it. */
   #enter(name: string, { role = "", class: names = "", id = "" }: Attributes): () => void {
-    if (BLOCKS.has(name)) this.#writer.flush();
-    const around = (AROUND.has(name) && this.#article === 0) || AROUND_ROLES.has(role) ||
-      (this.#main === 0 && this.#article === 0 && /^(?:div|ul|ol|section|table)$/.test(name) &&
-        (AROUND_NAMES.test(names) || AROUND_NAMES.test(id)));
-    const header = name === "header" && this.#main > 0;
-    const steps = {
-      main: name === "main" || role === "main" ? 1 : 0,
-      article: name === "article" || role === "article" ? 1 : 0,
-      soft: around && !header ? 1 : 0,
-    };
-    this.#main += steps.main;
-    this.#article += steps.article;
-    this.#soft += steps.soft;
-    if (!BLOCKS.has(name)) return () => {};
+    if (!BLOCKS.has(name)) return NOTHING;
     const writer = this.#writer;
+    writer.flush();
+    const free = this.#main === 0 && this.#article === 0;
+    const around = (AROUND.has(name) && this.#article === 0 && !(name === "header" && this.#main > 0)) ||
+      (role !== "" && AROUND_ROLES.has(role)) ||
+      (free && CONTAINERS.has(name) &&
+        ((names !== "" && AROUND_NAMES.test(names)) || (id !== "" && AROUND_NAMES.test(id))));
+    const main = name === "main" || role === "main" ? 1 : 0;
+    const article = name === "article" || role === "article" ? 1 : 0, soft = around ? 1 : 0;
+    if (main + article + soft === 0) return () => writer.flush();
+    this.#main += main;
+    this.#article += article;
+    this.#soft += soft;
     return () => {
       writer.flush();
-      this.#main -= steps.main;
-      this.#article -= steps.article;
-      this.#soft -= steps.soft;
+      this.#main -= main;
+      this.#article -= article;
+      this.#soft -= soft;
     };
   }
 
   #element(name: string, attributes: Attributes): () => void {
-    const writer = this.#writer, mark = MARKS[name];
+    const writer = this.#writer, mark = MARKS.get(name), heading = HEADINGS.get(name);
     if (mark !== undefined) {
       writer.mark(name, mark);
       return () => writer.unmark(name);
     }
-    if (/^h[1-6]$/.test(name)) return () => writer.flush(`${"#".repeat(Number(name[1]))} `);
+    if (heading !== undefined) return () => writer.flush(heading);
     switch (name) {
       case "a":
         return this.#link(writer, attributes);
@@ -226,9 +237,6 @@ class Converter {
       case "tt":
         writer.mark("code", "`");
         return () => writer.unmark("code");
-      case "sup":
-      case "sub":
-        return () => {};
       case "q":
         writer.raw('"');
         return () => writer.raw('"');
@@ -259,7 +267,7 @@ class Converter {
       case "caption":
         return this.#cell(name, attributes);
     }
-    return () => {};
+    return NOTHING;
   }
 
   #nest(writer: MarkdownWriter, begin: () => void): () => void {
@@ -271,8 +279,7 @@ class Converter {
   #link(writer: MarkdownWriter, { href }: Attributes): () => void {
     const target = href === undefined || href.startsWith("#") ? null : this.#href(href);
     if (target === null) {
-      // The sign beside a heading that links to it is no text.
-      if (href?.startsWith("#")) writer.mark("anchor", "", "");
+      if (href?.startsWith("#")) writer.mark("anchor", "", "", isSign);
       return () => writer.unmark("anchor");
     }
     writer.mark("a", "[", `](${target})`);
@@ -378,12 +385,19 @@ function worth(blocks: readonly Block[], least: number): boolean {
 function isHidden(attributes: Attributes): boolean {
   return attributes.hidden !== undefined && attributes.hidden !== "until-found" ||
     attributes["aria-hidden"] === "true" ||
-    /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b/i.test(attributes.style ?? "");
+    (attributes.style !== undefined &&
+      /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b/i.test(attributes.style));
 }
 
 function languageOf({ class: names = "", lang, "data-lang": data }: Attributes): string {
-  const found = /(?:^|\s)(?:language|lang|highlight-source|brush:)[-\s]?([\w+#.-]+)/i.exec(names)?.[1] ?? data ?? lang ?? "";
+  const found = /(?:^|\s)(?:language|lang|highlight-source|brush:)[-\s]?([\w+#.-]+)/i.exec(names)?.[1] ??
+    data ?? lang ?? "";
   return /^[\w+#.-]{1,30}$/.test(found) ? found.toLowerCase() : "";
+}
+
+/** The sign beside a heading by which one links to it. */
+function isSign(text: string): boolean {
+  return /^(?:[#¶§†\u{1f517}]|\[link\]|permalink)$/iu.test(text);
 }
 
 function integer(text: string | undefined): number | null {

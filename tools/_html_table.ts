@@ -35,7 +35,9 @@ export function tableBlocks({ rows, caption, layout }: Table): string[] {
   const paged = layout || columns < 2 || columns > MOST_COLUMNS || filled.flat().some(isPage);
   const head = caption === "" ? [] : [caption];
   if (paged) return [...head, ...filled.flatMap((row) => laidOut(row))];
-  const lines = filled.map((row) => line(row.flatMap(({ text, span }) => [flat(text), ...Array<string>(span - 1).fill("")]), columns));
+  const lines = filled.map((row) =>
+    line(row.flatMap(({ text, span }) => [flat(text), ...Array<string>(span - 1).fill("")]), columns)
+  );
   const rule = line(Array<string>(columns).fill("---"), columns);
   // Markdown wants a first row that heads the others.
   return [...head, [lines[0], rule, ...lines.slice(1)].join("\n")];

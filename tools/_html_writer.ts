@@ -25,6 +25,8 @@ export interface Block {
 
 /** Deepest nesting of quotes and lists that is shown. */
 const DEEPEST = 10;
+/** White space that is not a single blank. */
+const UNEVEN = /[^\S ]|  /;
 /** Most inline marks that are open at a time. */
 const MOST_MARKS = 8;
 
@@ -41,6 +43,8 @@ interface Mark {
   readonly tag: string;
   readonly open: string;
   readonly close: string;
+  /** What is written inside is left out where this says so. */
+  readonly drop: ((inner: string) => boolean) | null;
   /** Index of the first piece inside. */
   at: number;
 }
@@ -64,8 +68,8 @@ export class MarkdownWriter {
 
   /** Appends text, white space collapsed. */
   text(text: string): void {
-    let plain = text.replace(/[\s\u00a0]+/g, " ");
-    if (this.#blank && plain.startsWith(" ")) plain = plain.slice(1);
+    let plain = UNEVEN.test(text) ? text.replace(/\s+/g, " ") : text;
+    if (this.#blank && plain.charCodeAt(0) === 32) plain = plain.slice(1);
     this.raw(plain);
   }
 
@@ -73,13 +77,14 @@ export class MarkdownWriter {
   raw(text: string): void {
     if (text === "") return;
     this.#pieces.push(text);
-    this.#blank = /\s$/.test(text);
+    const last = text.charCodeAt(text.length - 1);
+    this.#blank = last === 32 || last === 10;
   }
 
-  /** Begins an inline mark; `open` and `close` go around the text that follows. */
-  mark(tag: string, open: string, close: string = open): void {
+  /** Begins an inline mark; `open` and `close` go around the text that follows. @param drop says which text is left out */
+  mark(tag: string, open: string, close: string = open, drop: Mark["drop"] = null): void {
     if (this.#marks.length >= MOST_MARKS || this.#marks.some((mark) => mark.tag === tag)) return;
-    this.#marks.push({ tag, open, close, at: this.#pieces.length });
+    this.#marks.push({ tag, open, close, drop, at: this.#pieces.length });
   }
 
   /** Ends an inline mark. Marks that were begun inside go on after it. */
@@ -93,9 +98,10 @@ export class MarkdownWriter {
   }
 
   /** Puts a mark around what was written since. */
-  #wrap({ open, close, at }: Mark): void {
+  #wrap({ open, close, drop, at }: Mark): void {
     if (at >= this.#pieces.length) return;
     const written = this.#pieces.splice(at).join(""), inner = written.trim();
+    if (drop?.(inner)) return;
     if (inner === "") this.#pieces.push(written);
     else {
       const before = written.slice(0, written.length - written.trimStart().length);
@@ -108,7 +114,9 @@ export class MarkdownWriter {
   flush(prefix = ""): void {
     if (this.#pieces.length === 0) return;
     for (const mark of this.#marks.toReversed()) this.#wrap(mark);
-    let text = this.#pieces.join("").split("\n").map((line) => line.trim()).join("\n").trim();
+    let text = this.#pieces.length === 1 ? this.#pieces[0]! : this.#pieces.join("");
+    if (text.includes("\n")) text = text.split("\n").map((line) => line.trim()).join("\n");
+    text = text.trim();
     this.#pieces = [];
     this.#blank = true;
     for (const mark of this.#marks) mark.at = 0;
@@ -124,8 +132,13 @@ export class MarkdownWriter {
   }
 
   #push(text: string): void {
-    const rest = this.#indents.map((indent) => indent.rest).join("");
-    let first = "";
+    if (this.#indents.length === 0) {
+      this.blocks.push({ text, tight: this.#tight, region: this.#region() });
+      this.#tight = false;
+      return;
+    }
+    let first = "", rest = "";
+    for (const indent of this.#indents) rest += indent.rest;
     for (const indent of this.#indents) {
       first += indent.first ?? indent.rest;
       indent.first = null;
@@ -180,6 +193,8 @@ export class MarkdownWriter {
 /** Blocks as one text. */
 export function joinBlocks(blocks: readonly Block[]): string {
   let text = "";
-  for (const [i, block] of blocks.entries()) text += `${i === 0 ? "" : block.tight ? "\n" : "\n\n"}${block.text}`;
+  for (const [i, block] of blocks.entries()) {
+    text += `${i === 0 ? "" : block.tight ? "\n" : "\n\n"}${block.text}`;
+  }
   return text;
 }

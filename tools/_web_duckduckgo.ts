@@ -25,7 +25,9 @@ export function parseDuckDuckGo(html: string): SearchResult[] {
     onopentag(name, { class: names = "", href = "", id = "", action = "" }) {
       const classes = names.split(/\s+/);
       if (/anomaly|challenge/.test(`${names} ${id} ${action}`)) robot = true;
-      if (classes.includes("no-results") || /^(?:links|zero_click)/.test(id) || classes.includes("results")) known = true;
+      if (classes.includes("no-results") || /^(?:links|zero_click)/.test(id) || classes.includes("results")) {
+        known = true;
+      }
       if (into !== null) {
         if (name === element) depth++;
         return;
@@ -56,7 +58,9 @@ export function parseDuckDuckGo(html: string): SearchResult[] {
       "the search failed: duckduckgo takes this program for a robot; try later, or set search.provider to searxng, brave or tavily",
     );
   }
-  if (!known) throw new ToolError("the search failed: duckduckgo answered with a page that is no result page");
+  if (!known) {
+    throw new ToolError("the search failed: duckduckgo answered with a page that is no result page");
+  }
   return hits;
 }
 

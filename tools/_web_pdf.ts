@@ -22,7 +22,9 @@ export async function pdfText(body: Uint8Array): Promise<string> {
     }
     const { text } = await extractText(document, { mergePages: false });
     if (text.every((page) => page.trim() === "")) return "";
-    return text.map((page, i) => text.length > 1 ? `## Page ${i + 1}\n\n${page.trim()}` : page.trim()).join("\n\n");
+    return text.map((page, i) => text.length > 1 ? `## Page ${i + 1}\n\n${page.trim()}` : page.trim()).join(
+      "\n\n",
+    );
   } finally {
     await document.loadingTask.destroy();
   }

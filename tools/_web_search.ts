@@ -51,7 +51,9 @@ export const BACKENDS: Readonly<Record<string, Backend>> = {
     parse: (text) => {
       const answer = parseJson(text, "brave");
       // Without hits there is no `web` at all.
-      return isObject(answer) && answer.web === undefined ? [] : hits(answer, ["web", "results"], "description");
+      return isObject(answer) && answer.web === undefined
+        ? []
+        : hits(answer, ["web", "results"], "description");
     },
     why: keyProblem,
   },
@@ -69,7 +71,9 @@ export const BACKENDS: Readonly<Record<string, Backend>> = {
 function keyProblem(status: number): string {
   if (status === 401 || status === 403) return ": the key is not valid";
   if (status === 422) return ": it did not take the query or the key";
-  return status === 402 || status === 429 || status === 432 || status === 433 ? ": the key's limit is reached" : "";
+  return status === 402 || status === 429 || status === 432 || status === 433
+    ? ": the key's limit is reached"
+    : "";
 }
 
 function parseJson(text: string, name: string): unknown {

@@ -5,9 +5,12 @@
  */
 import type { Tool } from "../src/tool.ts";
 import { projectInstructions } from "./_project_instructions.ts";
+import { ask } from "./ask.ts";
+import { catalog } from "./catalog.ts";
 import { codeFormat } from "./code_format.ts";
 import { codeLint } from "./code_lint.ts";
 import { codeTest } from "./code_test.ts";
+import { delegate } from "./delegate.ts";
 import { fileEdit } from "./file_edit.ts";
 import { fileRead } from "./file_read.ts";
 import { fileWrite } from "./file_write.ts";
@@ -15,8 +18,11 @@ import { git } from "./git.ts";
 import { gitCommit } from "./git_commit.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
+import { handoff } from "./handoff.ts";
 import { listDir } from "./list_dir.ts";
 import { runCommand } from "./run_command.ts";
+import { team } from "./team.ts";
+import { todo } from "./todo.ts";
 import { webFetch } from "./web_fetch.ts";
 import { webSearch } from "./web_search.ts";
 
@@ -28,6 +34,7 @@ export const groups: Readonly<Record<string, readonly Tool[]>> = {
   "polyglav-core-git": [git, gitCommit],
   "polyglav-core-dev": [codeTest, codeLint, codeFormat],
   "polyglav-core-web": [webSearch, webFetch],
+  "polyglav-core": [delegate, team, ask, catalog, handoff, todo],
 };
 
 /** Tools that the program itself uses; never shown to a model. */

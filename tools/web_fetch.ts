@@ -95,7 +95,10 @@ function withoutFragment(url: string): string {
 /** The text of what was answered. */
 async function read({ url, status, type, body }: FetchResponse): Promise<Page> {
   if (status < 200 || status > 299) {
-    throw new ToolError(`${url} answered ${status}${REASONS[status] ? ` ${REASONS[status]}` : ""}`, "not_found");
+    throw new ToolError(
+      `${url} answered ${status}${REASONS[status] ? ` ${REASONS[status]}` : ""}`,
+      "not_found",
+    );
   }
   const content = parseContentType(type), kind = kindOf(content, body);
   const page = (text: string): Page => ({ url, text: cleanWebText(text).trim() });
@@ -109,16 +112,18 @@ async function read({ url, status, type, body }: FetchResponse): Promise<Page> {
       return page(htmlToMarkdown(decodeBody(body, content), url));
     }
     case "pdf": {
-      const { pdfText } = await import("./_web_pdf.ts");
+      const { pdfText } = await import("./_web_pdf.ts"), bytes = size(body);
       try {
         return page(await pdfText(body));
       } catch (error) {
-        throw new ToolError(`${url} is a PDF (${size(body)}) that cannot be read: ${messageOf(error)}`);
+        throw new ToolError(`${url} is a PDF (${bytes}) that cannot be read: ${messageOf(error)}`);
       }
     }
     case "other":
       throw new ToolError(
-        `${url} is ${content.essence || "of no known type"} (${size(body)}), which is no text that could be read`,
+        `${url} is ${content.essence || "of no known type"} (${
+          size(body)
+        }), which is no text that could be read`,
       );
   }
 }

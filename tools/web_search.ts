@@ -38,9 +38,13 @@ export const webSearch: Tool = defineTool({
     const terms = query.replace(/\s+/g, " ").trim();
     if (terms === "") throw new ToolError("query is empty; say what to search for", "invalid_arguments");
     if (terms.length > LONGEST_QUERY) {
-      throw new ToolError(`query has ${terms.length} characters; ${LONGEST_QUERY} is the most`, "invalid_arguments");
+      throw new ToolError(
+        `query has ${terms.length} characters; ${LONGEST_QUERY} is the most`,
+        "invalid_arguments",
+      );
     }
-    const name = String(config["search.provider"] ?? "duckduckgo"), backend = BACKENDS[name];
+    const name = String(config["search.provider"] ?? "duckduckgo"),
+      backend = Object.hasOwn(BACKENDS, name) ? BACKENDS[name] : undefined;
     if (!backend) {
       throw new ToolError(
         name === "none"
@@ -52,7 +56,9 @@ export const webSearch: Tool = defineTool({
     const answer = await fetch({ service: "search", ...backend.request(terms, most) });
     const text = new TextDecoder().decode(answer.body);
     if (answer.status < 200 || answer.status > 299 || answer.status === 202) {
-      throw new ToolError(`the search failed: ${name} answered ${answer.status}${backend.why(answer.status, text)}`);
+      throw new ToolError(
+        `the search failed: ${name} answered ${answer.status}${backend.why(answer.status, text)}`,
+      );
     }
     const found: SearchResult[] = [];
     for (const hit of await backend.parse(text)) {

@@ -197,6 +197,26 @@ const sections: Record<string, () => Promise<void>> = {
       "  (ours without the start of the program and its worker, which a list_dir of two entries takes)",
     );
   },
+  async web() {
+    const { stdout } = must(await measure([deno, "run", "-A", join(here, "web.ts")], { env }));
+    const { convert, ours, bare } = JSON.parse(stdout);
+    report({
+      what: "1 MB of HTML to Markdown",
+      ours: ms(convert),
+      base: "",
+      ratio: convert,
+      budget: 300,
+      unit: " ms",
+    });
+    report({
+      what: "web_fetch of a small page, warm, beyond a bare fetch",
+      ours: ms(ours),
+      base: ms(bare),
+      ratio: ours - bare,
+      budget: 10,
+      unit: " ms",
+    });
+  },
   async session() {
     const { measureAppends } = await import("./_session.ts");
     const { early, late } = await measureAppends(join(home, "log"));

@@ -7,7 +7,7 @@
 import { messageOf, ToolError } from "../errors.ts";
 import { nearest } from "../text/nearest.ts";
 import type { CatalogView } from "../tool.ts";
-import { emptyLayer, type FieldsOf, type Layer, localPath, readGlobal } from "./_layer.ts";
+import { emptyLayer, type FieldsOf, type Layer, readGlobal } from "./_layer.ts";
 import { loopStages, roleProblem, teamOf, teamProblem } from "./_shape.ts";
 import { BUNDLED_ROLES, BUNDLED_TEAMS } from "./bundled.ts";
 import { checkName } from "./names.ts";
@@ -83,6 +83,16 @@ export class Catalog {
     return names.length === 0
       ? `unknown ${kind} ${shown}; there are no ${kind}s`
       : `unknown ${kind} ${shown};${hint} there are ${names.join(", ")}`;
+  }
+
+  /** The project's file that an entry stands in (or would), relative to the worktree, and whether what stands there counts. */
+  fileOf(kind: Kind, name: string): { readonly path: string; readonly trusted: boolean } {
+    return this.#project.fileOf(kind, checkName(kind, name));
+  }
+
+  /** Whether this run saved the entry itself. */
+  savedHere(kind: Kind, name: string): boolean {
+    return this.#project.savedHere(kind, name);
   }
 
   /** The layer whose own entry stands on top. */
@@ -219,10 +229,3 @@ export class Catalog {
     }
   }
 }
-
-/** Files below the worktree that saving may write, relative to it. */
-export const WRITTEN: readonly string[] = [
-  localPath("role", ""),
-  localPath("team", ""),
-  ".polyglav/skills",
-];

@@ -81,6 +81,18 @@ export class ProjectLayer {
     return layer;
   }
 
+  /** The file that an entry stands in (or would), relative to the worktree, and whether what stands there counts. */
+  fileOf(kind: Kind, name: string): { readonly path: string; readonly trusted: boolean } {
+    const path = kind === "skill" ? this.#skillPath(name) : localPath(kind, name);
+    const bytes = readFile(join(this.#options.worktree, path), this.#options.worktree);
+    return { path, trusted: bytes === null || this.#counts(path, bytes) };
+  }
+
+  /** Whether this run saved the entry itself. */
+  savedHere(kind: Kind, name: string): boolean {
+    return this.#saved[kind].has(name);
+  }
+
   #counts(path: string, bytes: Uint8Array): boolean {
     const own = this.#written.get(path);
     if (own && own.text === new TextDecoder().decode(bytes)) return own.trusted;

@@ -5,16 +5,21 @@
  * @module
  */
 import { type CeilingFlags, compileCeiling } from "../policy/compile.ts";
+import { Grants } from "../policy/grants.ts";
 import { type PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
 import { ToolRegistry } from "../registry/registry.ts";
 import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_probe.ts";
 import { childEnvironment, PASSED } from "../sandbox/environment.ts";
 import { dirname, isAbsolute, join, toSlashes } from "../text/path.ts";
+import type { DispatcherOptions } from "../registry/dispatch.ts";
 import type { OptionSpec } from "./_command.ts";
 import type { CliIo, Invocation } from "./_command.ts";
-import { type LoadedSettings, loadSettings } from "./_load.ts";
+import { lateCatalog, partsOf } from "./_heads.ts";
+import { type HostPlugins, isDisabled, loadHostPlugins, pluginLayers } from "./_plugins.ts";
+import { type LoadedSettings, loadSettings, trustsRun } from "./_load.ts";
 import { groups } from "../../tools/mod.ts";
 import type { Settings } from "../config/settings.ts";
+import type { HostPort } from "../tool.ts";
 
 /** Options of every command that decides about tools. */
 export const POLICY_OPTIONS: Readonly<Record<string, OptionSpec>> = {
@@ -34,12 +39,16 @@ const SERVICE_KEYS = ["BRAVE_API_KEY", "TAVILY_API_KEY"];
 /** Everything that is known before a tool runs. */
 export interface Host extends LoadedSettings {
   readonly io: CliIo;
-  readonly settings: Settings;
+  readonly settings: Settings & { readonly presets?: HostPlugins["presets"] };
   readonly registry: ToolRegistry;
   readonly policy: ToolPolicy;
   readonly policyInput: PolicyInput;
   /** The scrubbed environment of children. */
   readonly childEnv: Readonly<Record<string, string>>;
+  /** Roles, teams and skills; load it before a call is decided that names one. */
+  readonly catalog: ReturnType<typeof lateCatalog>;
+  /** Installed plugins; null where there are none. */
+  readonly plugins: HostPlugins | null;
 }
 
 /** What a command's ceiling needs beside the policy. */
@@ -51,6 +60,8 @@ export interface CeilingNeeds {
   /** Absolute paths of files that the command reads or writes itself. */
   readonly read?: readonly string[];
   readonly write?: readonly string[];
+  /** A person may have said yes to something that asks. */
+  readonly answered?: boolean;
 }
 
 /**
@@ -69,10 +80,23 @@ export async function prepare(
   const { settings } = base.loaded;
   const registry = new ToolRegistry();
   for (const [owner, tools] of Object.entries(groups)) {
+    if (isDisabled(settings, owner)) continue;
     for (const tool of tools) registry.register(tool, owner);
   }
-  registry.freeze();
   const childEnv = childEnvironment(environmentOf(io), settings.exec.env);
+  const plugins = await loadHostPlugins({
+    ...base,
+    settings,
+    // A project without a configuration has nothing else to trust: its plugins are enabled one by one.
+    trusted: base.loaded.trusted || base.loaded.projectFile === null,
+    io,
+    registry,
+    childEnv,
+    quiet: options.quiet,
+  });
+  registry.freeze();
+  const warn = (message: string) => io.err(`Warning: ${message}\n`);
+  const catalog = lateCatalog(base, trustsRun(values, io), warn, () => pluginLayers(plugins));
   const policyInput: PolicyInput = {
     settings,
     mode: settings.mode,
@@ -83,9 +107,24 @@ export async function prepare(
     shell: shellOf(io),
     env: childEnv,
     wrappers: settings.exec.confine === "off" ? [] : wrappers(),
+    grants: new Grants(),
+    catalog: () => {
+      if (!catalog.loaded) throw new Error("the catalog is not loaded");
+      return catalog.loaded.view();
+    },
     checkCommand: restricts(settings) ? (await import("../policy/shell_command.ts")).checkCommand : undefined,
   };
-  return { ...base, io, settings, registry, policy: new ToolPolicy(policyInput), policyInput, childEnv };
+  return {
+    ...base,
+    io,
+    settings: plugins && plugins.presets.length > 0 ? { ...settings, presets: plugins.presets } : settings,
+    registry,
+    policy: new ToolPolicy(policyInput),
+    policyInput,
+    childEnv,
+    catalog,
+    plugins,
+  };
 }
 
 /** Programs by which commands are confined here, as far as they can be looked for. */
@@ -110,18 +149,19 @@ function restricts(settings: Settings): boolean {
 
 /** The flags under which a command starts itself again. */
 export function ceilingOf(host: Host, needs: CeilingNeeds): CeilingFlags {
-  return compileCeiling(host.registry.list(), {
+  // What plugins can do, their own hosts can do: the program needs none of it.
+  return compileCeiling(host.registry.list().filter((tool) => tool.plugin === undefined), {
     policy: host.policy,
     policyInput: host.policyInput,
     yes: needs.yes,
-    interactive: false,
+    interactive: needs.answered === true,
     providerAddress: needs.providerAddress ?? null,
     ownServers: needs.ownServers ?? [],
     sourceRoots: sourceRoots(),
     stateDir: host.paths.state,
     configDir: host.paths.config,
     extraRead: needs.read ?? [],
-    extraWrite: needs.write ?? [],
+    extraWrite: [...needs.write ?? [], ...catalogFiles(host)],
     extraEnv: [...PASSED, ...SERVICE_KEYS, "POLYGLAV_DEBUG"],
   });
 }
@@ -164,15 +204,32 @@ export async function underCeiling(host: Host, flags: () => CeilingFlags): Promi
     args: Deno.args,
     env: Deno.env.toObject(),
     worktree: host.worktree,
+    plugins: host.plugins?.link ?? undefined,
   });
 }
 
-/** Opens the dispatcher of a host. Close the sandbox at the end. */
-export async function openDispatcher(host: Host) {
-  const [{ Dispatcher }, { Sandbox }, { Confiner }] = await Promise.all([
+/** Where the catalog is written, when a tool may write it. */
+function catalogFiles(host: Host): string[] {
+  if (host.policy.readOnly) return [];
+  const open = host.registry.list().some((tool) =>
+    tool.permission === "catalog" && host.policy.allowed(tool).action !== "deny"
+  );
+  return open
+    ? ["roles.json", "teams.json", "skills"].map((name) => join(host.worktree, ".polyglav", name))
+    : [];
+}
+
+/**
+ * Opens what the calls of a host go through. Close the sandbox at the end.
+ *
+ * @param port what tools without access reach; default: the catalog alone
+ */
+export async function openDispatcher(host: Host, port?: HostPort) {
+  const [{ Dispatcher }, { Sandbox }, { Confiner }, catalog] = await Promise.all([
     import("../registry/dispatch.ts"),
     import("../sandbox/pool.ts"),
     import("../sandbox/confine.ts"),
+    host.catalog.load(),
   ]);
   const sandbox = new Sandbox({ worktree: host.worktree });
   const { settings, paths } = host;
@@ -183,25 +240,38 @@ export async function openDispatcher(host: Host) {
     writable: settings.exec.writable,
     hide: [paths.config, paths.state],
   });
-  const dispatcher = new Dispatcher({
+  const shared = {
     registry: host.registry,
-    policy: host.policy,
-    policyInput: host.policyInput,
     sandbox,
     childEnv: host.childEnv,
     web: {
-      service: async (name) => {
+      service: async (name: string) => {
         const { serviceOf } = await import("./_services.ts");
         return serviceOf(name, { settings: host.settings, env: host.io.env, configDir: host.paths.config });
       },
     },
-    confine: async () => await confiner.plan(webAllowed(host)) ?? undefined,
-  });
-  return { dispatcher, sandbox };
+  };
+  const ground = {
+    registry: host.registry,
+    dispatcher: (options: Pick<DispatcherOptions, "policy" | "policyInput" | "host">) =>
+      new Dispatcher({
+        ...shared,
+        ...options,
+        confine: async () => await confiner.plan(webAllowed(options.policyInput)) ?? undefined,
+      }),
+    checker: async () => (await import("../policy/shell_command.ts")).checkCommand,
+  };
+  const { readOnly } = host.policy;
+  const reached: HostPort = port ?? {
+    call: async (...call) =>
+      await (await import("../engine/host_port.ts")).catalogPort(() => catalog, readOnly).call(...call),
+  };
+  const parts = partsOf(ground, host.policyInput, host.policy, reached);
+  return { dispatcher: parts.dispatcher, sandbox, parts };
 }
 
 /** Whether commands may use the network: where `web` is allowed, in this mode. */
-function webAllowed({ settings }: Host): boolean {
+function webAllowed({ settings }: Pick<PolicyInput, "settings">): boolean {
   return (settings.modes[settings.mode]?.tool_permission?.web ?? settings.tool_permission.web) === "allow";
 }
 

@@ -19,7 +19,9 @@ export interface ServiceInput {
 }
 
 /** Keyed services: address, variable, and the header that takes the key. */
-const KEYED: Readonly<Record<string, { base: string; variable: string; header: (key: string) => Record<string, string> }>> = {
+const KEYED: Readonly<
+  Record<string, { base: string; variable: string; header: (key: string) => Record<string, string> }>
+> = {
   brave: {
     base: "https://api.search.brave.com/",
     variable: "BRAVE_API_KEY",
@@ -42,7 +44,7 @@ export function serviceOf(name: string, { settings, env, configDir }: ServiceInp
   const { provider, url } = settings.search;
   if (provider === "duckduckgo") return { base: "https://lite.duckduckgo.com/", headers: {} };
   if (provider === "searxng") return { base: searxng(url), headers: {} };
-  const keyed = KEYED[provider];
+  const keyed = Object.hasOwn(KEYED, provider) ? KEYED[provider] : undefined;
   if (!keyed) return null;
   const key = env(keyed.variable)?.trim() || readKeys(configDir)[provider]?.trim();
   if (!key) {
@@ -53,7 +55,9 @@ export function serviceOf(name: string, { settings, env, configDir }: ServiceInp
     );
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ToolError(`the key of ${provider} holds blanks or other characters that no key has; set it anew`);
+    throw new ToolError(
+      `the key of ${provider} holds blanks or other characters that no key has; set it anew`,
+    );
   }
   return { base: keyed.base, headers: keyed.header(key) };
 }
@@ -68,7 +72,9 @@ function searxng(url: string): string {
   try {
     parsed = new URL(url);
   } catch {
-    throw new ToolError(`search.url ${JSON.stringify(url)} is no whole URL; write it with http:// or https://`);
+    throw new ToolError(
+      `search.url ${JSON.stringify(url)} is no whole URL; write it with http:// or https://`,
+    );
   }
   if (!/^https?:$/.test(parsed.protocol) || parsed.username !== "" || parsed.password !== "") {
     throw new ToolError(`search.url must be an http or https URL without user name and password`);
@@ -86,7 +92,8 @@ export async function ownServers(
   settings: Settings,
   provider: { readonly host: string } | null,
 ): Promise<string[]> {
-  const hosts = new Set<string>(), known = new Set(PRESETS.filter((p) => p.baseUrl !== "").map((p) => addressOf(p.baseUrl).host));
+  const hosts = new Set<string>(),
+    known = new Set(PRESETS.filter((p) => p.baseUrl !== "").map((p) => addressOf(p.baseUrl).host));
   if (provider && !known.has(provider.host)) hosts.add(provider.host);
   if (settings.search.provider === "searxng") {
     try {

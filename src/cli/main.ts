@@ -33,6 +33,23 @@ const COMMANDS: readonly {
     summary: "list, get, set and unset configuration; its schema",
     load: () => import("./config.ts"),
   },
+  {
+    name: "roles",
+    summary: "the roles that sub-agents work under",
+    load: () => import("./roles.ts"),
+  },
+  { name: "teams", summary: "the teams: chains of roles", load: () => import("./teams.ts") },
+  { name: "skills", summary: "the skills: texts that roles are given", load: () => import("./skills.ts") },
+  {
+    name: "asks",
+    summary: "questions of unattended runs: list, show, answer",
+    load: () => import("./asks.ts"),
+  },
+  {
+    name: "plugins",
+    summary: "list, install, enable and test plugins",
+    load: () => import("./plugins.ts"),
+  },
   { name: "trust", summary: "let this project's configuration count", load: () => import("./trust.ts") },
   {
     name: "doctor",
@@ -52,6 +69,11 @@ export async function main(args: readonly string[]): Promise<number> {
   if (args.length === 1 && (first === "--version" || first === "-V")) {
     writeAll(Deno.stdout, `polyglav ${VERSION}\n`);
     return 0;
+  }
+  if (first === "__plugin-host") {
+    // A compiled binary starts itself to hold a plugin.
+    const { hostPlugin } = await import("../sandbox/plugin_host.ts");
+    await hostPlugin(args[1] ?? "", Deno.exit);
   }
   const io = createIo();
   try {

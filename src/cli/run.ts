@@ -7,7 +7,9 @@ import { ConfigError, EXIT, messageOf, PolyglavError, UsageError } from "../erro
 import { createProvider, providerAddress, readKeys } from "../provider/detect.ts";
 import type { TurnResult } from "../engine/engine.ts";
 import type { Provider } from "../provider/provider.ts";
-import { dirname } from "../text/path.ts";
+import type { AskStore } from "../engine/asks.ts";
+import { dirname, join } from "../text/path.ts";
+import type { UiSink } from "../ui/sink.ts";
 import type { Command, Invocation } from "./_command.ts";
 import {
   ANSWER_OPTIONS,
@@ -20,6 +22,7 @@ import {
   prepare,
   underCeiling,
 } from "./_host.ts";
+import { LatePort } from "./_late_port.ts";
 import { onSignals } from "./_signals.ts";
 
 type Values = Invocation["values"];
@@ -28,7 +31,7 @@ type Values = Invocation["values"];
 export const command: Command = {
   name: "run",
   summary: "Runs one turn without a terminal: a model plans, tools act, the policy decides.",
-  usage: "--prompt TEXT",
+  usage: "--prompt TEXT | --continue",
   details:
     "Nobody is asked anything: what would ask is denied unless --yes is given, and the model goes on without it.\n" +
     "The answer goes to standard output, everything else to standard error. Each run is recorded in\n" +
@@ -57,6 +60,16 @@ export const command: Command = {
       value: "N",
       help: "most requests to the model in this turn (default 100)",
     },
+    unattended: { type: "boolean", help: "park questions for later (polyglav asks) instead of failing them" },
+    continue: {
+      type: "boolean",
+      help: "with --session-id: go on where it stopped, with the answers to its parked questions",
+    },
+    "approve-model": {
+      type: "strings",
+      value: "NAME",
+      help: "a model that roles saved in this run may use; may be repeated",
+    },
     timeout: { type: "string", value: "SECONDS", help: "end the turn after this time" },
     strict: { type: "boolean", help: "exit 3 when the turn ended well but a call was denied" },
     record: { type: "string", value: "FILE", help: "write the conversation with the model to a file" },
@@ -72,6 +85,7 @@ export const command: Command = {
     ['run -p "review the change" --mode plan --strict', "nothing can be changed; exit 3 if it was tried"],
     ["git diff | polyglav run -p - --output text", "the prompt from standard input"],
     ['run -p "and now the tests" --session-id monday', "continue a session"],
+    ["run --session-id monday --continue", "go on with what was answered by polyglav asks answer"],
     [
       "run -p hello --provider openai-compatible --base-url http://127.0.0.1:8080/v1",
       "any OpenAI-compatible server",
@@ -90,6 +104,7 @@ async function run({ values, io }: Invocation): Promise<number> {
     ? null
     : providerAddress(host.settings, io.env, readKeys(host.paths.config));
   const own = launches ? await ownServers(host, address) : [];
+  const asks = values.continue === true ? await askStore(host) : null;
   const code = await underCeiling(host, () =>
     ceilingOf(host, {
       yes: values.yes === true,
@@ -97,7 +112,8 @@ async function run({ values, io }: Invocation): Promise<number> {
       ownServers: own,
       read: files.replay ? [files.replay] : [],
       // A recording is written beside its target and renamed.
-      write: files.record ? [dirname(files.record)] : [],
+      write: [...(files.record ? [dirname(files.record)] : []), ...askFiles(host, values)],
+      answered: launches && values.continue === true && asks !== null && permitted(values, asks),
     }));
   if (code !== null) return code;
 
@@ -112,15 +128,18 @@ async function run({ values, io }: Invocation): Promise<number> {
   });
   const ready = provider.warm?.();
   ready?.catch(() => {/* the first request says what is wrong */});
-  const prompt = values.prompt === "-" ? await io.stdin() : String(values.prompt);
-  if (prompt.trim() === "") {
+  const prompt = values.prompt === "-" ? await io.stdin() : String(values.prompt ?? "");
+  if (prompt.trim() === "" && values.continue !== true) {
     throw new UsageError("run: the prompt is empty; say what to do with --prompt TEXT");
   }
   return await turn(host, provider, prompt, values, warn);
 }
 
 function check(values: Values): void {
-  if (values.prompt === undefined) {
+  if (values.continue === true && values["session-id"] === undefined) {
+    throw new UsageError("run: --continue needs --session-id NAME");
+  }
+  if (values.prompt === undefined && values.continue !== true) {
     throw new UsageError(
       'run: needs --prompt TEXT, or --prompt - for standard input (see "polyglav run --help")',
     );
@@ -132,6 +151,24 @@ function check(values: Values): void {
     throw new UsageError("run: --replay plays a recording and --record writes one; give one of them");
   }
   secondsOf(values.timeout);
+}
+
+/** Where parked questions are, when this run may park or deliver some. */
+function askFiles(host: Host, values: Values): string[] {
+  const used = values.unattended === true || values.continue === true;
+  return used ? [join(host.worktree, ".polyglav/asks.json")] : [];
+}
+
+async function askStore(host: Host): Promise<AskStore> {
+  const { AskStore } = await import("../engine/asks.ts");
+  return new AskStore({ worktree: host.worktree, stateDir: host.paths.state });
+}
+
+/** Whether a permission was granted that this run is to use: its ceiling includes what asks then. */
+function permitted(values: Values, asks: AskStore): boolean {
+  return asks.below(String(values["session-id"])).some((ask) =>
+    ask.kind === "permission" && ask.status === "answered" && asks.vouched(ask)
+  );
 }
 
 /** Settings that the command line sets, by dotted key. */
@@ -165,13 +202,14 @@ async function turn(
   warn: (message: string) => void,
 ): Promise<number> {
   const { io, settings } = host;
-  const [{ Engine }, { openSession }, { createHeadlessSink }, { readInstructions }, { dispatcher, sandbox }] =
+  const port = new LatePort();
+  const [{ Engine }, { openSession }, { createHeadlessSink }, { readInstructions }, { parts, sandbox }] =
     await Promise.all([
       import("../engine/engine.ts"),
       import("../session/store.ts"),
       import("../ui/headless.ts"),
       import("./_instructions.ts"),
-      openDispatcher(host),
+      openDispatcher(host, port),
     ]);
   const output = (values.output ?? "json") as "json" | "text" | "stream-json";
   const controller = new AbortController();
@@ -194,7 +232,7 @@ async function turn(
       canonicalName: (name) => host.registry.get(name)?.name ?? name,
     });
     session.notes.forEach(warn);
-    const sink = createHeadlessSink({
+    const headless = createHeadlessSink({
       out: io.out,
       err: io.err,
       verbose: values.verbose === true,
@@ -203,24 +241,36 @@ async function turn(
       settings,
       answer: values.yes === true ? "yes" : "no",
     });
+    // There is nobody to say no: what is not answered by --yes has no answer.
+    const sink: UiSink = {
+      emit: (event) => headless.emit(event),
+      confirm: async (request) => await headless.confirm(request) === "yes" ? "yes" : "nobody",
+    };
     const engine = new Engine({
       provider,
-      dispatcher,
+      dispatcher: parts.dispatcher,
       registry: host.registry,
       policy: host.policy,
       session,
       settings,
       instructions,
       worktree: host.worktree,
-      // There is nobody to say no: what is not answered by --yes has no answer.
-      sink: {
-        emit: (event) => sink.emit(event),
-        confirm: async (request) => await sink.confirm(request) === "yes" ? "yes" : "nobody",
-      },
+      sink,
     });
     let result: TurnResult;
     try {
-      result = await engine.runTurn(prompt, controller.signal);
+      const root = port.serve(async () => {
+        const { rootHead } = await import("./_root.ts");
+        return await rootHead(host, { provider, session, parts, sink, instructions, task: prompt, values });
+      });
+      const { parent_id } = session.object();
+      if (values.continue === true && parent_id !== null) {
+        throw new UsageError(
+          `run: session "${session.name}" is a sub-agent's; continue the session that started it (polyglav sessions show --tree)`,
+        );
+      }
+      const said = values.continue === true ? await (await root()).begin(prompt) : prompt;
+      result = await engine.runTurn(said, controller.signal);
     } finally {
       session.close();
     }

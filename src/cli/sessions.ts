@@ -41,17 +41,28 @@ const list: Command = {
 const show: Command = {
   name: "show",
   summary: "one session: turns, tool calls, errors and the audit of decisions",
-  usage: "NAME",
+  usage: "NAME | --tree [NAME]",
   details: "A session that was changed by something else is shown as far as it can be read, with a warning.",
   examples: [
     ["sessions show audit", "for reading"],
+    ["sessions show audit --tree", "the session and the sub-agents below it, one a line"],
     ["sessions show audit --output json", "the session object, with turns, errors and permissions"],
   ],
   options: {
     output: { type: "string", value: "FORMAT", choices: ["text", "json"], help: "text (default) or json" },
+    tree: { type: "boolean", help: "who started whom; without a name: all sessions" },
   },
-  positionals: [1, 1],
+  positionals: [0, 1],
   async run({ values, positionals, io }): Promise<number> {
+    if (values.tree === true) {
+      const { sessionTree, formatTree } = await import("./_sessions_tree.ts");
+      const tree = await sessionTree(place(values, io), positionals[0] ?? null);
+      io.out(values.output === "json" ? `${cleanJson(JSON.stringify(tree, null, 2))}\n` : formatTree(tree));
+      return EXIT.ok;
+    }
+    if (positionals.length === 0) {
+      throw new UsageError("sessions show: needs the name of a session, or --tree");
+    }
     const { session, check } = await inspectSession(place(values, io), positionals[0]!);
     if (!check.ok && check.records === 0) throw new PolyglavError(`session ${line(check)}`);
     if (!check.ok) io.err(`warning: ${line(check)}\n`);

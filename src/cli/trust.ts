@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { projectFiles } from "../catalog/project.ts";
 import { loadConfig } from "../config/load.ts";
 import { PROJECT_CONFIG, userPaths } from "../config/paths.ts";
 import {
@@ -25,8 +26,8 @@ export const command: Command = {
   name: "trust",
   summary: "let this project's configuration count",
   details:
-    "A project that is not trusted can only narrow what you allow. Trust is kept in your own configuration, " +
-    "with the hash of the project's file: when the file changes, it has to be trusted again.",
+    "A project that is not trusted can only narrow what you allow, and brings no roles, teams or skills. Trust is kept " +
+    "in your own configuration, with the hash of each file: one that changes has to be trusted again.",
   examples: [
     ["trust", "show what the project's file wants, and trust it as it is now"],
     ["trust --list", "the projects that you trust"],
@@ -50,17 +51,23 @@ function trust(values: Invocation["values"], io: CliIo): number {
   const worktree = resolveWorktree(values, io), paths = userPaths(io.env), name = cleanForTerminal(worktree);
   const before = loadConfig({ worktree, paths, trust: false, ignoreRecord: true });
   const full = loadConfig({ worktree, paths, trust: true });
-  if (before.projectFile === null) {
-    io.err(`There is no ${PROJECT_CONFIG} in ${name}, so there is nothing to trust\n`);
+  const catalog = projectFiles(worktree);
+  if (before.projectFile === null && catalog.size === 0) {
+    io.err(`There is no ${PROJECT_CONFIG} in ${name}, and no roles, teams or skills: nothing to trust\n`);
     return EXIT.failed;
   }
   // The bytes that are shown are the bytes that are trusted.
-  const query = { paths, worktree, contents: new Map([[PROJECT_CONFIG, before.projectFile]]) };
-  if (full.projectFile === null || sha256(full.projectFile) !== sha256(before.projectFile)) {
+  const contents = new Map<string, Uint8Array | null>([[PROJECT_CONFIG, before.projectFile], ...catalog]);
+  const query = { paths, worktree, files: [...contents.keys()], contents };
+  if (hash(full.projectFile) !== hash(before.projectFile)) {
     throw new ConfigError(`${PROJECT_CONFIG} of ${name} changed while it was read; try again`);
   }
   const wanted = new Map(full.entries());
-  if (before.ignored.length === 0) io.out(`${PROJECT_CONFIG} sets nothing that needs trust\n`);
+  for (const path of catalog.keys()) {
+    io.out(`${cleanForTerminal(path, { line: true })} says how agents work: look at it\n`);
+  }
+  if (before.projectFile === null) io.out(`There is no ${PROJECT_CONFIG}\n`);
+  else if (before.ignored.length === 0) io.out(`${PROJECT_CONFIG} sets nothing that needs trust\n`);
   else {
     io.out(`${PROJECT_CONFIG} sets these keys, which need trust:\n`);
     for (const { key } of before.ignored) {
@@ -75,6 +82,10 @@ function trust(values: Invocation["values"], io: CliIo): number {
     io.out(`Trusted as it is now: ${name}\n`);
   }
   return EXIT.ok;
+}
+
+function hash(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : sha256(bytes);
 }
 
 function revoke(values: Invocation["values"], io: CliIo): number {

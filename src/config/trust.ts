@@ -1,7 +1,7 @@
 /**
  * Which projects the user trusts to configure more than narrowing. Recorded in `trust.json` of the user's
- * configuration directory, by canonical worktree and by the SHA-256 of the files that the user looked at: a changed,
- * new or missing file ends the trust.
+ * configuration directory, by canonical worktree and by the SHA-256 of the files that the user looked at: a file that
+ * changed, came or went since is not trusted.
  *
  * @module
  */
@@ -75,19 +75,17 @@ function hashesOf(query: TrustQuery): TrustedFile[] {
 }
 
 /**
- * Whether the user trusts this worktree with exactly these files as they are now. Reads nothing of the worktree when
+ * Whether the user trusts each of these files of the worktree exactly as it is now, whatever became of others that were
+ * trusted with it (a changed role does not end the trust in the configuration). Reads nothing of the worktree when
  * there is no record of it.
  *
  * @throws ConfigError when the record cannot be understood (that never means "trusted")
  */
 export function isTrusted(query: TrustQuery): boolean {
   const record = listTrust(query.paths).find(({ worktree }) => worktree === query.worktree);
-  return record !== undefined && sameFiles(record.files, hashesOf(query));
-}
-
-function sameFiles(a: readonly TrustedFile[], b: readonly TrustedFile[]): boolean {
-  return a.length === b.length &&
-    a.every((file, index) => file.path === b[index]!.path && file.sha256 === b[index]!.sha256);
+  if (record === undefined) return false;
+  const known = new Map(record.files.map(({ path, sha256 }) => [path, sha256]));
+  return hashesOf(query).every(({ path, sha256 }) => known.has(path) && known.get(path) === sha256);
 }
 
 /**
@@ -137,6 +135,24 @@ export function recordTrust(query: TrustQuery, now: Date): TrustRecord {
   const record = { worktree: query.worktree, files: hashesOf(query), trusted_at: now.toISOString() };
   const others = listTrust(query.paths).filter(({ worktree }) => worktree !== query.worktree);
   save(query.paths, [...others, record]);
+  return record;
+}
+
+/**
+ * Adds files to what the user trusts of a worktree, as they are now; what else is recorded stays as it was.
+ *
+ * @throws ConfigError like {@link recordTrust}
+ */
+export function extendTrust(query: TrustQuery, now: Date): TrustRecord {
+  const records = listTrust(query.paths);
+  const old = records.find(({ worktree }) => worktree === query.worktree)?.files ?? [];
+  const files = new Map([...old, ...hashesOf(query)].map((file) => [file.path, file]));
+  const record: TrustRecord = {
+    worktree: query.worktree,
+    files: [...files.values()].sort((a, b) => a.path < b.path ? -1 : 1),
+    trusted_at: now.toISOString(),
+  };
+  save(query.paths, [...records.filter(({ worktree }) => worktree !== query.worktree), record]);
   return record;
 }
 

@@ -8,6 +8,7 @@ import { messageOf } from "../errors.ts";
 import { isJsonObject, MAX_DEPTH, nestsTooDeep } from "../llm/messages.ts";
 import type { CallIo, CallResult } from "../registry/dispatch.ts";
 import type { ToolCall } from "../provider/provider.ts";
+import type { Tool } from "../tool.ts";
 import type { SessionWriter } from "../session/turns.ts";
 import type { UiSink } from "../ui/sink.ts";
 
@@ -21,6 +22,11 @@ const GRACE = 2000;
 /** What the engine needs of a dispatcher. */
 export interface DispatcherPort {
   call(name: string, raw: unknown, io: CallIo): Promise<CallResult>;
+  /**
+   * Whether a call may run beside others that may, and how many of its tool at a time (null: no limit of its own).
+   * Without it the tool's fixed metadata counts.
+   */
+  beside?(name: string, raw: unknown): { readonly parallel: boolean; readonly limit: number | null };
 }
 
 /** What the engine needs to know about tools. */
@@ -37,6 +43,8 @@ export interface BatchContext {
   readonly signal: AbortSignal;
   /** Ends the whole turn: a prompt was answered with "cancel". */
   readonly cancel: () => void;
+  /** Why no further call is to run (control was handed over), or null. */
+  readonly halted?: () => string | null;
   readonly round: number;
   /** The arguments that a call runs with; null: those that the model wrote. */
   readonly refine?: ((tool: CallResult["tool"], raw: string) => Promise<string>) | null;
@@ -79,17 +87,28 @@ export async function runBatch(
 }
 
 async function runGroup(jobs: readonly Job[], serial: Serial): Promise<void> {
-  let next = 0, shown = 0;
+  let shown = 0;
   const show = () => {
     while (shown < jobs.length && jobs[shown]!.answer) jobs[shown++]!.show();
   };
-  const work = async () => {
-    while (next < jobs.length) {
-      await jobs[next++]!.run(serial);
+  // Tools with a limit of their own have a queue of their own.
+  const queues = new Map<string, Job[]>();
+  for (const job of jobs) {
+    const queue = queues.get(job.queue);
+    if (queue) queue.push(job);
+    else queues.set(job.queue, [job]);
+  }
+  const work = async (queue: Job[]) => {
+    for (let job = queue.shift(); job; job = queue.shift()) {
+      await job.run(serial);
       show();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(WIDTH, jobs.length) }, work));
+  await Promise.all(
+    [...queues.values()].flatMap((queue) =>
+      Array.from({ length: Math.min(queue[0]!.width, queue.length) }, () => work(queue))
+    ),
+  );
 }
 
 /** Why a call is answered without being run, or null. */
@@ -119,6 +138,10 @@ class Serial {
 
 class Job {
   readonly parallel: boolean;
+  /** Calls of the same queue share one width. */
+  readonly queue: string;
+  /** How many of the queue run at the same time. */
+  readonly width: number;
   answer: Answer | null = null;
   readonly #call: ToolCall;
   readonly #name: string;
@@ -133,8 +156,11 @@ class Job {
     this.#refusal = refusal;
     this.#context = context;
     const tool = context.registry.get(call.name);
-    const changes = tool?.access.some((access) => access === "write" || access === "run") ?? false;
-    this.parallel = refusal !== null || tool === null || (tool.parallel ?? !changes);
+    const free = refusal !== null || tool === null;
+    const { parallel, limit } = free ? { parallel: true, limit: null } : besideOf(tool, call, context);
+    this.parallel = parallel;
+    this.queue = limit === null || tool === null ? "" : tool.name;
+    this.width = limit ?? WIDTH;
   }
 
   async run(serial: Serial): Promise<void> {
@@ -143,7 +169,9 @@ class Job {
     let result: CallResult;
     try {
       session.toolStart({ id: this.#call.id, tool: this.#name, input: this.#input(), round });
+      const halted = this.#context.halted?.() ?? null;
       if (this.#refusal !== null) result = this.#answered(this.#refusal);
+      else if (halted !== null) result = this.#answered(`Error: not run: ${halted}`);
       else if (signal.aborted) result = this.#answered("Error: cancelled before it ran", true);
       else result = await this.#dispatch(serial, started);
     } catch (error) {
@@ -271,6 +299,17 @@ class Job {
       duration: 0,
     };
   }
+}
+
+/** Whether a call may run beside others. */
+function besideOf(
+  tool: Tool,
+  call: ToolCall,
+  { dispatcher }: BatchContext,
+): { readonly parallel: boolean; readonly limit: number | null } {
+  if (dispatcher.beside) return dispatcher.beside(call.name, call.arguments);
+  const changes = tool.access.some((access) => access === "write" || access === "run");
+  return { parallel: typeof tool.parallel === "boolean" ? tool.parallel : !changes, limit: null };
 }
 
 /** Resolves to null some time after the abort, so that a call that does not heed it cannot hold the turn. */

@@ -23,8 +23,12 @@ export interface EnginePolicy {
   readonly mode: string;
   /** The mode's system prompt text, or empty. */
   readonly instruction: string;
+  /** The mode changes nothing. */
+  readonly readOnly?: boolean;
   /** The action of a tool before its arguments are known. */
-  allowed(tool: ReturnType<ToolRegistry["list"]>[number]): { readonly action: string };
+  allowed(
+    tool: ReturnType<ToolRegistry["list"]>[number],
+  ): { readonly action: string; readonly rule?: string };
 }
 
 /** The parts of an engine. */
@@ -40,6 +44,8 @@ export interface EngineOptions {
   readonly instructions: Instructions | null;
   /** Path of the worktree, for the system prompt. */
   readonly worktree?: string;
+  /** Why the turn is to end after the call that runs now (control was handed over), or null. */
+  readonly halted?: () => string | null;
 }
 
 type Definitions = ReturnType<ToolRegistry["definitions"]>;

@@ -32,11 +32,18 @@ export interface RefineContext {
  *
  * @param raw the arguments as the model wrote them
  */
-export async function refineArguments(tool: Tool | null, raw: string, context: RefineContext): Promise<string> {
+export async function refineArguments(
+  tool: Tool | null,
+  raw: string,
+  context: RefineContext,
+): Promise<string> {
   const { settings } = context;
   if (!settings.query_refine || !tool?.refine || !isJsonObject(raw)) return raw;
   const args = JSON.parse(raw) as Record<string, unknown>;
-  const key = ["query", ...Object.keys(tool.paramAliases ?? {}).filter((name) => tool.paramAliases![name] === "query")]
+  const key = [
+    "query",
+    ...Object.keys(tool.paramAliases ?? {}).filter((name) => tool.paramAliases![name] === "query"),
+  ]
     .find((name) => typeof args[name] === "string");
   const query = key === undefined ? "" : String(args[key]).trim();
   if (query === "" || query.split(/\s+/).length > settings.query_refine_min_words) return raw;

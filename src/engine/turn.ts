@@ -43,6 +43,8 @@ export interface TurnContext {
   readonly sink: UiSink;
   readonly settings: Settings;
   readonly conversation: Conversation;
+  /** Why the turn is to end after the call that runs now, or null. */
+  readonly halted?: () => string | null;
   /** Schemas of the tools for the next round, with their size in characters. */
   readonly tools: () => { readonly definitions: Parameters<Provider["chat"]>[1]; readonly size: number };
 }
@@ -116,6 +118,7 @@ export class Turn {
       if (reply.calls.length > 0) {
         const answers = await this.#batch(reply, round);
         if (this.#abort.signal.aborted) return "cancelled";
+        if (this.#context.halted?.()) return "ok";
         const stuck = this.#stuck(answers);
         if (stuck) return this.#fail("denied", stuck);
         cutRounds = reply.end === "length" ? cutRounds + 1 : 0;
@@ -194,6 +197,7 @@ export class Turn {
       sink,
       signal: this.#abort.signal,
       cancel: () => this.#abort.abort(),
+      halted: this.#context.halted,
       round,
       refine: settings.query_refine
         ? (tool, raw) =>

@@ -181,6 +181,14 @@ function rowHit(
   for (const { index, text } of options) {
     if (index >= spelled && row.options?.some((option) => optionMatches(option, text, entry))) return text;
   }
+  if (row.others) {
+    const other = options.find(({ index, text }) => index >= spelled && !isOneOf(text, row.others!));
+    if (other) return other.text;
+  }
+  if (row.anywhere) {
+    const found = words.findIndex(({ text }, i) => i > 0 && i >= spelled && row.anywhere!.test(text));
+    if (found >= 0) return words[found]!.text;
+  }
   for (const { index, text, wild } of operands.slice(0, own)) {
     if (index >= spelled && row.operands && (row.operands.test(text) || (wild && !row.literal))) return text;
   }
@@ -228,4 +236,11 @@ function optionMatches(option: string, text: string, entry: ProgramEntry): boole
     if (entry.values?.includes(text[i]!)) return false;
   }
   return false;
+}
+
+/** Whether an option is one of a list, or a cluster of letters that all are. */
+function isOneOf(text: string, list: readonly string[]): boolean {
+  if (list.includes(text) || text === "--") return true;
+  if (text.startsWith("--")) return list.includes(splitLong(text)[0]);
+  return /^-[A-Za-z]{2,}$/.test(text) && [...text.slice(1)].every((letter) => list.includes(`-${letter}`));
 }

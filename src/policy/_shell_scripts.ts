@@ -73,7 +73,10 @@ function sedHit(words: readonly ShellWord[], spelled: number): string | null {
       }
       if (letter === "f" || letter === "l") {
         given ||= letter === "f";
-        if (!rest && words[++i]?.pattern !== undefined) return words[i]!.text;
+        const value = rest || words[++i]?.text;
+        // On some systems -l takes no value, and what follows is the script.
+        if (letter === "l" && !/^\d+$/.test(value ?? "")) return value ?? text;
+        if (words[i]?.pattern !== undefined) return words[i]!.text;
         break;
       }
       if (letter === "i") break;

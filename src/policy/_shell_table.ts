@@ -16,6 +16,10 @@ export interface ArgumentRow {
    * stands and with `=value`, `+` any word that begins so.
    */
   readonly options?: readonly string[];
+  /** All options but these, in any cluster or with any value. */
+  readonly others?: readonly string[];
+  /** Any word that matches, option or not. */
+  readonly anywhere?: RegExp;
   /** Operands (words that are not options) that match; a pattern counts as one unless `literal` says that none can expand to it. */
   readonly operands?: RegExp;
   readonly literal?: boolean;

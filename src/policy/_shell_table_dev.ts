@@ -435,7 +435,12 @@ export const DEV_PROGRAMS: readonly ProgramEntry[] = [
     rows: [
       {
         options: words(
-          `-c --config --config-path --rcfile --init-hook --load-plugins --plugin --parser --rulesdir
+          `-c --config --config-path --config-file --configfile --append-config --settings-path
+          --settings-file --sp --pylintrc --rcfile --init-hook --enable-extensions --custom-typeshed-dir --package-root
+          --package --opts --rootDir --root-dir --root --dir --projects --preset --resolver --environment
+          --testEnvironment --test-environment --env --testSequencer --test-sequencer --watchPlugins --watch-plugins
+          --reporters --snapshotSerializers --snapshot-serializers --global-setup --setup-files
+          --setup-files-after-env --test-runner --moduleLoader --modulePaths --module-paths --node-options --load-plugins --plugin --parser --rulesdir
           --resolve-plugins-relative-to --rule-dir --require -r --import --loader --globalSetup
           --setupFiles --setupFilesAfterEnv --transform --runner --testRunner --reporter -R
           --formatter -f --format --node-option --ui --spec --file --python-executable --shadow-file
@@ -446,9 +451,11 @@ export const DEV_PROGRAMS: readonly ProgramEntry[] = [
         allowed: "eslint a.js",
       },
       {
-        options: words(`-o --output-file --output --outputFile --coverageDirectory --cacheDirectory
+        options: words(
+          `-o --output-file --output --outputFile --coverageDirectory --coverage-directory --cacheDirectory --cache-directory
           --cache-location --cache-dir --cache-file --junit-xml --html-report --xml-report
-          --any-exprs-report --install-types`),
+          --any-exprs-report --install-types`,
+        ),
         why: WRITES,
         refused: "ruff check --output-file x",
         allowed: "ruff check",

@@ -37,7 +37,7 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
   },
   {
     names: ["fd", "fdfind"],
-    values: "edEtTScjg",
+    values: "edEtScj",
     rows: [{
       options: ["-x", "-X", "--exec", "--exec-batch"],
       why: RUNS,
@@ -82,7 +82,7 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     exact: ["--silent"],
     rows: [
       {
-        options: ["-i", "--in-place"],
+        options: ["-i", "-I", "--in-place"],
         why: "changes files in place",
         refused: "sed -ni.bak p a.txt",
         allowed: "sed -n p a.txt",
@@ -167,7 +167,8 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
   },
   {
     names: ["tar", "gtar", "bsdtar"],
-    values: "fCbTXN",
+    values: "fCbX",
+    exact: ["--list"],
     rows: [
       {
         options: words(`-I --use-compress-program --to-command --checkpoint-action --info-script
@@ -182,6 +183,12 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
         why: "writes files that an archive names",
         refused: "tar -xvf a.tar",
         allowed: "tar -tvf a.tar",
+      },
+      {
+        options: ["-T", "--files-from", "-g", "--listed-incremental"],
+        why: "takes options from a file or writes one",
+        refused: "tar -tf a.tar -T x",
+        allowed: "tar -tf a.tar",
       },
       {
         script: "tar",
@@ -245,8 +252,8 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     ],
   },
   {
-    names: ["xxd", "hexdump", "od"],
-    values: "clgsoNtAjwS",
+    names: ["xxd"],
+    values: "clgso",
     rows: [
       {
         options: ["-r", "-revert"],
@@ -313,7 +320,7 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
   },
   {
     names: ["bat", "batcat"],
-    values: "lrHA",
+    values: "lrH",
     exact: ["--paging"],
     rows: [
       { options: ["--pager"], why: RUNS, refused: "bat --pager=./x a.txt", allowed: "bat -p a.txt" },
@@ -327,7 +334,6 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
   },
   {
     names: ["diff", "gdiff", "sdiff", "diff3"],
-    values: "UCWIFx",
     rows: [
       {
         options: ["-o", "--output", "--diff-program", "-l", "--paginate"],
@@ -368,8 +374,8 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
     }],
   },
   {
-    names: ["column", "fmt", "fold", "nl", "tac", "rev", "shuf"],
-    values: "wstnbdfilpv",
+    names: ["shuf"],
+    values: "ni",
     rows: [{
       options: ["-o", "--output"],
       why: WRITES,
@@ -407,5 +413,35 @@ export const FILE_PROGRAMS: readonly ProgramEntry[] = [
       allowed: "install a b",
     }],
   },
-  { names: ["dd"], writes: { operands: "none", named: ["of="] }, rows: [] },
+  {
+    names: ["dd"],
+    writes: { operands: "none", named: ["of="] },
+    rows: [{
+      operands: /^of=\/dev\//,
+      why: "could name its output",
+      refused: "dd *",
+      allowed: "dd if=a of=b",
+    }],
+  },
+  {
+    names: words(
+      "xmllint xsltproc iconv tidy pdftotext pdftoppm pdftohtml exiftool cloc mlr ctags etags objcopy strip",
+    ),
+    rows: [
+      {
+        others: words(
+          "--version --help -V -h --noout --format --xpath --html -f -t --from-code --to-code --json -i --icsv --ojson --opprint -x --line-numbers",
+        ),
+        why: "may write a file or start a program",
+        refused: "iconv -o out a.txt",
+        allowed: "xmllint --noout a.xml",
+      },
+      {
+        operandsFrom: 1,
+        why: "may be a file to write",
+        refused: "pdftotext a.pdf out.txt",
+        allowed: "pdftotext a.pdf",
+      },
+    ],
+  },
 ];

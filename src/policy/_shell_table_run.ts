@@ -21,27 +21,25 @@ function wrapper(
   return { names, values, stops: true, rows: [{ operandsFrom: from, why: RUNS, refused, allowed }] };
 }
 
-/** An interpreter: code in an option, in standard input, or in a file that is the first operand. */
+/**
+ * An interpreter: code in an option, in standard input, or in a file that is the first operand. Of the options before that
+ * file only the harmless ones need no spelling out.
+ */
 function interpreter(
-  names: readonly string[],
-  options: readonly string[],
+  names: string,
+  harmless: string,
   refused: string,
-  extra: Partial<ProgramEntry> & { readonly info?: readonly string[] } = {},
+  extra: Partial<ProgramEntry> & { readonly info?: string } = {},
 ): ProgramEntry {
-  const name = names[0]!;
-  const { info = [], rows = [], ...rest } = extra;
+  const all = words(names), name = all[0]!, { info = "", ...rest } = extra;
+  const told = ["--version", "--help", "-V", ...words(info)];
   return {
-    names,
+    names: all,
     stops: true,
     ...rest,
     rows: [
-      { options, why: CODE, refused, allowed: `${name} script` },
-      {
-        bare: ["--version", "--help", "-V", ...info],
-        why: STDIN,
-        refused: name,
-        allowed: `${name} --version`,
-      },
+      { others: [...words(harmless), ...told], why: CODE, refused, allowed: `${name} script` },
+      { bare: told, why: STDIN, refused: name, allowed: `${name} --version` },
       {
         operands: /^(-|\/+dev\/.*|\/+proc\/.*)$/,
         literal: true,
@@ -49,7 +47,6 @@ function interpreter(
         refused: `${name} /dev/stdin`,
         allowed: `${name} other`,
       },
-      ...rows,
     ],
   };
 }
@@ -149,31 +146,36 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
     ],
   },
   interpreter(
-    words("sh bash dash zsh ksh mksh fish csh tcsh ash rbash yash elvish nu"),
-    words("-c -s -i --command -l --login -o --rcfile --init-file -C --init-command +"),
+    "sh bash dash zsh ksh mksh fish csh tcsh ash rbash yash elvish nu",
+    "-e -u -x -v -f -n --posix --norc --noprofile",
     "bash -ec 'touch a'",
     { ends: ["-c"] },
   ),
   interpreter(
-    ["python", "pypy", "python-config", "pythonw", "ipython", "bpython", "jython"],
-    ["-c", "-m", "-i", "-x", "-W", "-X"],
+    "python pypy pythonw ipython bpython jython micropython",
+    "-u -B -O -OO -s -S -E -I -P -v -q -b -bb -d --version",
     "python3 -Sc 'x'",
-    {
-      ends: ["-m", "-c"],
-    },
+    { ends: ["-m", "-c"] },
   ),
   interpreter(
-    ["node", "nodejs", "iojs"],
-    words(`-e --eval -p --print -pe -r --require --import --loader --experimental-loader -i
-      --interactive -c --env-file --env-file-if-exists --run --inspect --inspect-brk
-      --inspect-wait --cpu-prof --heap-prof --redirect-warnings --trace-event-file-pattern
-      --report-on-signal --openssl-config --snapshot-blob --build-snapshot -C
-      --experimental-default-type --experimental-config-file --build-sea --diagnostic-dir`),
+    "node nodejs iojs",
+    `--test --test-only --watch --no-warnings --trace-warnings --trace-deprecation --trace-uncaught --no-deprecation
+    --throw-deprecation --pending-deprecation --enable-source-maps --experimental-strip-types --expose-gc
+    --max-old-space-size --stack-size --test-name-pattern --test-concurrency --test-timeout --unhandled-rejections
+    --preserve-symlinks --no-addons`,
     "node -pe 'x'",
-    {
-      exact: ["--trace", "--check"],
-      info: ["-v", "--test"],
-    },
+    { info: "-v --test" },
+  ),
+  interpreter("perl", "-w -W -t -T -c -v", "perl -wne 'x' a.txt", { info: "-v" }),
+  interpreter("ruby jruby", "-w -W -v -c --disable-gems --yjit --jit", "ruby -we 'x'", { info: "-v" }),
+  interpreter("php hhvm", "-n -q -l", "php -r 'x'", { info: "-v -i -m" }),
+  interpreter("lua luajit texlua", "-v -W", "lua -e 'x'", { info: "-v" }),
+  interpreter(
+    `r rscript julia octave ghc runghc runhaskell ghci elixir iex erl escript scala groovy jshell clojure clj bb guile
+    racket sbcl emacs ocaml tclsh wish osh ts-node tsx nix dotnet-script irb pry coffee babel-node esno zx swift csi fsi
+    newlisp gawk-csv m4 gnuplot maxima gap sage mathematica wolframscript`,
+    "--vanilla --no-save",
+    "rscript -e x",
   ),
   {
     names: ["deno", "bun", "polyglav"],
@@ -192,57 +194,6 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
       },
     ],
   },
-  interpreter(
-    ["perl"],
-    words("-e -E -i -M -m -n -p -x -d -D -I -s -S -C -T -F -l -0 -a"),
-    "perl -wne 'x' a.txt",
-    { info: ["-v"] },
-  ),
-  interpreter(
-    ["ruby", "jruby", "irb"],
-    ["-e", "-i", "-r", "-n", "-p", "-x", "-I", "-C", "-S", "-s", "-F"],
-    "ruby -we 'x'",
-    { info: ["-v"] },
-  ),
-  interpreter(
-    ["php", "hhvm"],
-    words(`-r -B -R -E -F -f -d -c -z -a -S -t --run --process-begin --process-code --process-end
-      --process-file --define --php-ini --zend-extension --interactive --server`),
-    "php -r 'x'",
-    { info: ["-v", "-i", "-m"] },
-  ),
-  interpreter(["lua", "luajit", "texlua"], ["-e", "-l", "-i", "-j", "-b"], "lua -e 'x'", { info: ["-v"] }),
-  interpreter(
-    words(`r rscript julia octave ghc runghc runhaskell ghci elixir iex erl escript scala groovy
-    jshell clojure clj bb guile racket sbcl emacs ocaml swift tclsh wish gawk-csv osh ts-node
-    tsx nix dotnet-script`),
-    [
-      "-e",
-      "--eval",
-      "-E",
-      "--eval-file",
-      "-p",
-      "--print",
-      "-x",
-      "-r",
-      "--require",
-      "-l",
-      "--load",
-      "-i",
-      "--expr",
-      "-c",
-      "--command",
-      "-s",
-      "-S",
-      "-L",
-      "-f",
-      "-pa",
-      "-eval",
-      "-import",
-      "--import",
-    ],
-    "rscript -e x",
-  ),
   {
     names: words("ed ex vi vim nvim vimdiff view nano pico emacsclient joe micro helix hx kak"),
     rows: [
@@ -324,6 +275,18 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
         allowed: "curl -I http://127.0.0.1/",
       },
       {
+        anywhere: /%output|^@|=[@<]|^-[A-Za-z]*[dFw]@/,
+        why: "reads or writes a file that an argument names",
+        refused: "curl -w %output{x} http://127.0.0.1/",
+        allowed: "curl -w %{http_code} http://127.0.0.1/",
+      },
+      {
+        options: ["--unix-socket", "--abstract-unix-socket"],
+        why: "talks to a program of this machine",
+        refused: "curl --unix-socket x http://127.0.0.1/",
+        allowed: "curl --url http://127.0.0.1/",
+      },
+      {
         operands: /^(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:/,
         why: "uses another protocol than HTTP",
         refused: "curl file:///etc/passwd",
@@ -358,5 +321,48 @@ export const RUN_PROGRAMS: readonly ProgramEntry[] = [
       refused: "gpg -o",
       allowed: "gpg --version",
     }],
+  },
+  {
+    names: words(
+      "ifne pee mispipe vipe vidir zrun sponge ldd ip tcpdump tshark nmap fzf sk systemctl service launchctl",
+    ),
+    rows: [
+      {
+        operandsFrom: 0,
+        why: "starts programs or writes files",
+        refused: "ifne touch a",
+        allowed: "ip --help",
+      },
+      {
+        others: ["--version", "--help", "-h", "-V"],
+        why: "starts programs or writes files",
+        refused: "tcpdump -zx",
+        allowed: "nmap --version",
+      },
+    ],
+  },
+  {
+    names: words("rename prename file-rename perl-rename"),
+    rows: [{
+      operandsFrom: 0,
+      why: "runs its first operand as code",
+      refused: "rename s/a/b/e a",
+      allowed: "rename --help",
+    }, {
+      options: ["-e", "-E", "-M", "-I"],
+      why: CODE,
+      refused: "rename -e",
+      allowed: "rename --version",
+    }],
+  },
+  {
+    names: words("lynx w3m links elinks"),
+    rows: [{
+      others: words("-dump -nolist -source --version -version -help"),
+      why: "starts programs or writes files",
+      refused: "lynx -cmd_script=x http://127.0.0.1/",
+      allowed: "lynx -dump http://127.0.0.1/",
+    }],
+    style: "whole",
   },
 ];

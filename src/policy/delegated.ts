@@ -130,15 +130,7 @@ function limits(
     ...layers.map((layer) => prefixesAt(layer, "bash_allow")).filter((list) => list.restricts)
       .map(({ prefixes }) => prefixes.length > 0 ? prefixes : [""]),
   ]);
-  // Nothing runs by itself that would not do so for the caller; who does not mention it has no objection.
-  const automatic = [own, wanted].every(({ permission }) =>
-    prefixesAt(permission, "bash_auto").prefixes.length > 0
-  );
-  const auto = !automatic ? [] : unique([
-    ...caller.within?.auto ?? [],
-    ...layers.map((layer) => prefixesAt(layer, "bash_auto")).filter((list) => list.restricts)
-      .map(({ prefixes }) => prefixes.length > 0 ? prefixes : [""]),
-  ]);
+  const auto = automatic(caller, own, wanted, carve);
   return {
     base: {
       ...(allow.length > 0 ? { bash_allow: allow.at(-1)! } : {}),
@@ -153,6 +145,35 @@ function limits(
       ],
     },
   };
+}
+
+/**
+ * The lists of `bash_auto` that hold together: of each side that asks, its own. A side that allows anyway needs none, and
+ * one that asks without a list leaves nothing that runs by itself. A role that does not speak of `bash` is as its caller.
+ */
+function automatic(
+  caller: PolicyInput,
+  own: EffectivePolicy,
+  wanted: EffectivePolicy,
+  { tool_permission: role = {} }: Carve,
+): (readonly string[])[] {
+  const lists: (readonly string[])[] = [];
+  for (const layer of new Set([own, wanted])) {
+    if (actionAt(layer.permission, "bash") === "allow") continue;
+    const { prefixes } = prefixesAt(layer.permission, "bash_auto");
+    if (prefixes.length === 0) return [];
+    lists.push(...(layer === own ? caller.within?.auto ?? [] : []), prefixes);
+  }
+  const said = Object.hasOwn(role, "bash") ? actionAt(role, "bash") ?? "ask" : null;
+  const { restricts, prefixes } = prefixesAt(role, "bash_auto");
+  if (said === "ask" && prefixes.length === 0) return [];
+  if (said !== "allow" && restricts) {
+    if (prefixes.length === 0) return [];
+    lists.push(prefixes);
+  }
+  const ceiling = caller.settings.grant_permission;
+  if (Object.hasOwn(ceiling, "bash") && actionAt(ceiling, "bash") !== "allow") return [];
+  return unique(lists);
 }
 
 /**

@@ -91,6 +91,8 @@ export class ToolPolicy {
   readonly instruction: string;
   /** The mode changes nothing. */
   readonly readOnly: boolean;
+  /** Actions by permission key as they stand in the mode. */
+  readonly permission: Readonly<Record<string, unknown>>;
   #core: PolicyCore;
 
   /** @throws {ConfigError} for an unknown mode, and for lists or path rules that cannot be understood */
@@ -99,6 +101,7 @@ export class ToolPolicy {
     this.mode = this.#core.effective.mode;
     this.instruction = this.#core.effective.instruction;
     this.readOnly = this.#core.effective.readOnly;
+    this.permission = this.#core.effective.permission;
   }
 
   /**
@@ -227,7 +230,8 @@ export class ToolPolicy {
   }
 
   #url(tool: Tool, args: Record<string, unknown>, verdict: Verdict): void {
-    if (tool.urlArg === undefined || args[tool.urlArg] === undefined) return;
+    // What is left out or empty is asked for by other means; the host decides about every request anyhow.
+    if (tool.urlArg === undefined || args[tool.urlArg] === undefined || args[tool.urlArg] === "") return;
     const { action, rule, reason } = decideUrl(args[tool.urlArg], this.#core.input.settings.web);
     verdict.lower(rule, action, reason);
   }

@@ -62,7 +62,10 @@ export function decideAddresses(
   });
   const best = verdicts.reduce((a, b) => rank[a.action] <= rank[b.action] ? a : b);
   if (origin.from === undefined) return best;
-  return { ...best, reason: `${shortUrl(origin.from)} redirects to ${verdict.url}: ${best.reason}` };
+  return {
+    ...best,
+    reason: `${shortUrl(origin.from)} redirects to ${shortUrl(verdict.url ?? "")}: ${best.reason}`,
+  };
 }
 
 /**

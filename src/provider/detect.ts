@@ -18,6 +18,8 @@ export interface ProviderSettings {
   readonly base_url: string;
   /** Empty: the preset's, or the first one that the server lists. */
   readonly model: string;
+  /** Presets that plugins bring. */
+  readonly presets?: readonly Preset[];
 }
 
 /** What {@link createProvider} works with. */
@@ -110,7 +112,9 @@ function choose(
   keys: ProviderKeys,
 ): Choice | null {
   let preset: Preset | null = null;
-  if (settings.provider !== "" && settings.provider !== "auto") preset = presetOf(settings.provider);
+  if (settings.provider !== "" && settings.provider !== "auto") {
+    preset = presetOf(settings.provider, settings.presets);
+  }
   else if (settings.base_url !== "") preset = presetOf("openai-compatible");
   else {
     preset = PRESETS.find((p) => p.needsKey && fromEnvironment(p, env) !== null) ??

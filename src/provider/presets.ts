@@ -73,14 +73,15 @@ export const PROVIDER_NAMES: readonly string[] = ["auto", ...PRESETS.map((preset
 /**
  * A preset by name.
  *
+ * @param more presets of plugins; none of them takes the place of a known one
  * @throws {ConfigError} when there is none
  */
-export function presetOf(name: string): Preset {
-  const found = PRESETS.find((preset) => preset.name === name);
+export function presetOf(name: string, more: readonly Preset[] = []): Preset {
+  const found = [...PRESETS, ...more].find((preset) => preset.name === name);
   if (found) return found;
   throw new ConfigError(
     `provider: ${JSON.stringify(name)} is not known; use one of ${
-      PROVIDER_NAMES.filter((n) => n !== "replay").join(", ")
+      [...PROVIDER_NAMES.filter((n) => n !== "replay"), ...more.map((preset) => preset.name)].join(", ")
     }`,
   );
 }

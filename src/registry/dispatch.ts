@@ -141,6 +141,43 @@ export class Dispatcher {
     };
   }
 
+  /**
+   * Whether a call may run beside others of its batch that may, and how many of its tool at a time (null: no limit of
+   * its own). Arguments that cannot be understood fail anyway, so they may. Never throws.
+   *
+   * @param name canonical name or alias
+   * @param raw arguments, as for {@link call}
+   */
+  beside(name: string, raw: unknown): { readonly parallel: boolean; readonly limit: number | null } {
+    const found = this.registry.find(name);
+    if (!found) return { parallel: true, limit: null };
+    const { tool, preset } = found, { settings, catalog } = this.#options.policyInput;
+    const limit = tool.parallelLimit === undefined ? null : Number(valueAt(settings, tool.parallelLimit));
+    const decide = tool.parallel ?? !startsOrWrites(tool);
+    if (typeof decide === "boolean") return { parallel: decide, limit };
+    try {
+      const args = cleanArguments(tool, { ...preset, ...parseArguments(raw) });
+      const parallel = decide(args, {
+        settings: settings as unknown as Record<string, unknown>,
+        base: this.policy.allowed(tool).action,
+        mode: this.policy.mode,
+        readOnly: this.policy.readOnly,
+        permission: this.policy.permission,
+        changing: this.#changing(),
+        catalog,
+      });
+      return { parallel: parallel === true, limit };
+    } catch {
+      return { parallel: false, limit };
+    }
+  }
+
+  /** Permission keys of the tools that can change something; what only looks (git log) has the key read or list. */
+  #changing(): string[] {
+    const keys = this.registry.list().filter(startsOrWrites).map((tool) => tool.permission as string);
+    return [...new Set(keys)].filter((key) => key !== "read" && key !== "list");
+  }
+
   async #run(
     tool: Tool,
     preset: Readonly<Record<string, unknown>>,
@@ -213,7 +250,7 @@ export class Dispatcher {
       },
     );
     try {
-      if (tool.access.length === 0) {
+      if (tool.access.length === 0 || tool.plugin !== undefined) {
         output = await tool.execute(args, this.#hostContext(tool, io));
       } else {
         const scope = compileCall(tool, decision, policyInput, consented);
@@ -332,9 +369,7 @@ export class Dispatcher {
   #config(tool: Tool): Record<string, unknown> {
     const out: Record<string, unknown> = {};
     for (const key of tool.configKeys ?? []) {
-      let value: unknown = this.#options.policyInput.settings;
-      for (const part of key.split(".")) value = (value as Record<string, unknown> | undefined)?.[part];
-      out[key] = value;
+      out[key] = valueAt(this.#options.policyInput.settings, key);
     }
     return out;
   }
@@ -379,4 +414,15 @@ const CANCELLED: Outcome = {
 
 function errorText(text: string): string {
   return isErrorText(text) ? text : `Error: ${text}`;
+}
+
+function startsOrWrites(tool: Tool): boolean {
+  return tool.access.includes("write") || tool.access.includes("run");
+}
+
+/** The value at a dotted key. */
+function valueAt(settings: object, key: string): unknown {
+  let value: unknown = settings;
+  for (const part of key.split(".")) value = (value as Record<string, unknown> | undefined)?.[part];
+  return value;
 }

@@ -154,9 +154,11 @@ export class WebRequests {
 
   async #consent(key: string, verdict: HopVerdict, clock: Clock): Promise<void> {
     if (this.#consented.has(key)) return;
-    if (!await clock.pause(this.#call.confirm(verdict))) {
+    const answer = await clock.pause(this.#call.confirm(verdict));
+    if (answer !== "yes") {
+      const what = answer === "nobody" ? "needs approval and nobody is here to give it" : "was declined";
       throw new ToolError(
-        `${this.#call.tool.name} was not allowed to go on: ${verdict.reason} [${verdict.rule}]`,
+        `${this.#call.tool.name} ${what}: ${verdict.reason} [${verdict.rule}]`,
         "permission",
       );
     }

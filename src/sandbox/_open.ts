@@ -62,6 +62,11 @@ export function identityAt(path: string): string | null {
   return info ? identityOf(info) : null;
 }
 
+/** Device and inode of an open descriptor. */
+export function identityOfOpen(descriptor: number): string {
+  return identityOf(fs.fstatSync(descriptor, { bigint: true }));
+}
+
 /** Whether two canonical paths are the same text, whatever the file system did to the composition of letters. */
 function samePath(a: string, b: string): boolean {
   return a === b || a.normalize("NFC") === b.normalize("NFC");

@@ -5,8 +5,17 @@
  */
 import { messageOf, PolyglavError, ToolError } from "../errors.ts";
 import type { ExecOptions, ExecResult, FetchResponse, Tool, ToolContext, Workspace } from "../tool.ts";
-import type { CallSetup, Failure, HostRequest, PartResult, ToHost, ToWorker, WorkerBirth } from "./_protocol.ts";
+import type {
+  CallSetup,
+  Failure,
+  HostRequest,
+  PartResult,
+  ToHost,
+  ToWorker,
+  WorkerBirth,
+} from "./_protocol.ts";
 import { createWorkspace } from "./guard.ts";
+import { harden } from "./_harden.ts";
 
 /** The part of a worker's global that is used; taken before any tool is loaded, so that none can put itself between. */
 interface Port {
@@ -36,7 +45,12 @@ function newCall(): Call {
 
 const calls = new Map<number, Call>();
 
-/** Gives up what the host said this worker must not have. Throws where something of it stays. */
+/**
+ * Gives up what the host said this worker must not have, and makes fast what later calls build on. Comes before any tool
+ * is loaded.
+ *
+ * @throws {Error} where something that was to be given up stays
+ */
 export function narrow(): void {
   const birth = JSON.parse(port.name || '{"drop":[]}') as WorkerBirth;
   for (const { name, path } of birth.drop) {
@@ -44,6 +58,8 @@ export function narrow(): void {
       throw new Error(`This worker could not give up ${name} access to ${path}`);
     }
   }
+  announceEnd();
+  harden();
 }
 
 /** Tells the host before the worker ends itself, which nobody would notice else. */
@@ -68,7 +84,6 @@ function announceEnd(): void {
 
 /** Answers the host's calls with these tools. */
 export function serve(tools: readonly Tool[]): void {
-  announceEnd();
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   port.addEventListener("message", ({ data }) => {
     if (data.type === "abort") calls.get(data.id)?.abort.abort();

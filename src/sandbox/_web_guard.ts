@@ -25,7 +25,10 @@ const NEVER: readonly string[] = [
   ...["::/128", "fe80::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"],
 ];
 
-const inner = listOf(RANGES), global = listOf([GLOBAL]), notGlobal = listOf(NOT_GLOBAL), never = listOf(NEVER);
+const inner = listOf(RANGES),
+  global = listOf([GLOBAL]),
+  notGlobal = listOf(NOT_GLOBAL),
+  never = listOf(NEVER);
 
 function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();

@@ -114,8 +114,12 @@ function attempt(
       // The name was resolved and checked before; the connection goes there and nowhere else.
       lookup: (_host, { all }, callback) => {
         const family = isIP(address) as 4 | 6;
-        if (all) (callback as (e: null, list: { address: string; family: number }[]) => void)(null, [{ address, family }]);
-        else callback(null, address, family);
+        if (all) {
+          (callback as (e: null, list: { address: string; family: number }[]) => void)(null, [{
+            address,
+            family,
+          }]);
+        } else callback(null, address, family);
       },
       ...(secure && isIP(host) === 0 ? { servername: host.replace(/\.$/, "") } : {}),
     };
@@ -123,10 +127,17 @@ function attempt(
     within(deadline - performance.now(), () => late(url, request.timeout));
     const first = within(
       request.firstByteTimeout,
-      () => new ToolError(`${url.host} did not begin to answer within ${seconds(request.firstByteTimeout)}`, "timeout"),
+      () =>
+        new ToolError(
+          `${url.host} did not begin to answer within ${seconds(request.firstByteTimeout)}`,
+          "timeout",
+        ),
     );
     if (more) {
-      const connected = within(CONNECT, () => Object.assign(new Error("no connection"), { code: "ECONNECT" }));
+      const connected = within(
+        CONNECT,
+        () => Object.assign(new Error("no connection"), { code: "ECONNECT" }),
+      );
       outgoing.on("socket", (socket) => {
         socket.once("connect", connected);
         socket.once("secureConnect", connected);
@@ -193,9 +204,11 @@ async function readBody(
   what: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const said = Number(incoming.headers["content-length"]);
-  if (said > maxWire) throw new ToolError(`${what} has ${grouped(said)} bytes; ${megabytes(maxWire)} is the most`);
+  if (said > maxWire) {
+    throw new ToolError(`${what} has ${grouped(said)} bytes; ${megabytes(maxWire)} is the most`);
+  }
   const stages = decoders(incoming.headers["content-encoding"], what);
-  let wire = 0, size = 0, compressed = stages.length > 0;
+  let wire = 0, size = 0;
   const chunks: Uint8Array[] = [];
   const keep = (chunk: Uint8Array) => {
     size += chunk.length;
@@ -208,7 +221,7 @@ async function readBody(
     wire += chunk.length;
     if (wire > maxWire) throw new ToolError(`${what} is larger than ${megabytes(maxWire)}`);
   };
-  if (!compressed) {
+  if (stages.length === 0) {
     for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
       counted(chunk);
       keep(chunk);
@@ -288,7 +301,9 @@ function decoders(header: string | undefined, what: string): Transform[] {
     if (name === "gzip" || name === "x-gzip") return zlib.createGunzip();
     if (name === "deflate") return zlib.createInflate();
     if (name === "br") return zlib.createBrotliDecompress();
-    throw new ToolError(`${what} comes in the coding ${JSON.stringify(name.slice(0, 40))}, which was not asked for`);
+    throw new ToolError(
+      `${what} comes in the coding ${JSON.stringify(name.slice(0, 40))}, which was not asked for`,
+    );
   });
 }
 

@@ -31,10 +31,15 @@ export class WorkerHandle {
     };
     this.#worker = new Worker(entry, options as WorkerOptions);
     this.#worker.onmessage = ({ data }: MessageEvent<ToHost>) => {
-      if (data.type === "ready") this.ready = true;
-      else if (data.type === "closed") this.#die("it ended its own worker");
-      else if (data.type === "crashed") this.#die(data.reason);
-      else this.onMessage(data);
+      try {
+        if (data.type === "ready") this.ready = true;
+        else if (data.type === "closed") this.#die("it ended its own worker");
+        else if (data.type === "crashed") this.#die(String(data.reason));
+        else if (!this.dead) this.onMessage(data);
+      } catch (error) {
+        // A tool can say anything; only its own call may suffer from it.
+        this.#die(`its worker's message could not be understood: ${messageOf(error)}`);
+      }
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();

@@ -12,6 +12,7 @@ import {
   type CheckedFile,
   explain,
   identityAt,
+  identityOfOpen,
   openChecked,
   openRaw,
   readRest,
@@ -151,17 +152,27 @@ function makeTemporary(path: string, bits: number): Temporary {
   try {
     return { path, file: verify(descriptor, path) };
   } catch (error) {
+    const made = identityOfOpen(descriptor);
     fs.closeSync(descriptor);
+    // Somewhere a file without content was made; directories are being swapped, so it takes some tries to meet it again.
+    for (let tries = 0; tries < 50 && !removed(path, made); tries++);
     throw error;
   }
 }
 
 function discard(made: Temporary): void {
   made.file.close();
+  removed(made.path, made.file.identity);
+}
+
+/** Removes a file of ours if it lies there; false where it does not. */
+function removed(path: string, identity: string): boolean {
   try {
-    if (identityAt(made.path) === made.file.identity) Deno.removeSync(made.path);
+    if (identityAt(path) !== identity) return false;
+    Deno.removeSync(path);
+    return true;
   } catch {
-    // It is gone already, or its directory is.
+    return false;
   }
 }
 
@@ -171,6 +182,14 @@ function finish(made: Temporary, path: string, look: () => void): void {
   if (!leadsToItself(made.path) || identityAt(made.path) !== made.file.identity) throw changed(path);
   look();
   Deno.renameSync(made.path, path);
+  // The system finds the two names one after the other: a directory swapped just between them cannot be prevented.
+  if (identityAt(path) !== made.file.identity) {
+    throw new SwappedError(
+      `Cannot vouch for ${
+        shown(path)
+      }: directories changed places while it was written, and it may lie elsewhere`,
+    );
+  }
 }
 
 function createFile(path: string, bytes: Uint8Array, options: WriteOptions, temporary: string): WriteReport {

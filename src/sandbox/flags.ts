@@ -8,6 +8,7 @@ import { isWithin } from "../text/path.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
 import type { PermissionSet } from "../policy/types.ts";
 import type { WorkerBirth } from "./_protocol.ts";
+import type { ChannelNote } from "./plugin_channel.ts";
 
 /** Name of the variable in which the launcher tells the program under which ceiling it runs. */
 export const CEILING_VARIABLE = "POLYGLAV_CEILING";
@@ -19,6 +20,8 @@ export interface CeilingNote {
   readonly scratch: string | null;
   /** Process id of the launcher. */
   readonly launcher: number;
+  /** Where the program asks the launcher for plugins' hosts; absent where there are no plugins. */
+  readonly plugins?: ChannelNote;
 }
 
 /** How a worker is made. */

@@ -6,6 +6,8 @@
  */
 import { ConfigError } from "../errors.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
+import type { PluginLink } from "./_plugin_protocol.ts";
+import type { PluginChannel } from "./plugin_channel.ts";
 import { CEILING_VARIABLE, ceilingArguments, type CeilingNote, readCeiling } from "./flags.ts";
 
 /** How the program is started again. */
@@ -22,6 +24,8 @@ export interface LaunchOptions {
   readonly worktree: string;
   /** File to which Deno writes every permission check, as JSON lines. */
   readonly audit?: string;
+  /** Starts the hosts of plugins for the program; absent where there are none. */
+  readonly plugins?: PluginLink;
 }
 
 /** How this process stands to its ceiling. */
@@ -136,8 +140,19 @@ function resolved(path: string): string {
  */
 export async function launch(options: LaunchOptions): Promise<number> {
   const scratch = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "polyglav-" }));
+  let channel: PluginChannel | null = null;
   try {
-    const note: CeilingNote = { flags: withScratch(options.flags, scratch), scratch, launcher: Deno.pid };
+    if (options.plugins) {
+      const { openPluginChannel, withChannel } = await import("./plugin_channel.ts");
+      channel = openPluginChannel(options.plugins, scratch);
+      options = { ...options, flags: withChannel(options.flags, channel.note) };
+    }
+    const note: CeilingNote = {
+      flags: withScratch(options.flags, scratch),
+      scratch,
+      launcher: Deno.pid,
+      plugins: channel?.note,
+    };
     const env: Record<string, string> = {
       ...programEnvironment(options.env, options.flags.env),
       [CEILING_VARIABLE]: JSON.stringify(note),
@@ -157,6 +172,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
     release();
     return status.code;
   } finally {
+    channel?.close();
     try {
       Deno.removeSync(scratch, { recursive: true });
     } catch {

@@ -259,9 +259,9 @@ export class Sandbox {
       worker.onDeath = (reason) => stop(failure("execution", `${tool.name} failed: ${reason}`));
       worker.onMessage = (message: ToHost) => {
         if (!("id" in message) || message.id !== id) return;
-        if (message.type === "progress") options.onProgress?.(message.text);
+        if (message.type === "progress") options.onProgress?.(String(message.text));
         else if (message.type === "spawned") {
-          if (job.setup.run) groups.add(message.pid);
+          if (job.setup.run && Number.isInteger(message.pid)) groups.add(message.pid);
         } else if (message.type === "settled") { for (const pid of message.pids) groups.delete(pid); }
         else if (message.type === "fanout") {
           const { setup } = job, most = this.#size - 1;
@@ -349,7 +349,10 @@ async function answer(
   }
   if (over() || worker.dead) return;
   const body = reply.ok ? (reply.value as { body?: unknown } | null | undefined)?.body : undefined;
-  worker.post({ type: "answer", id, ask, answer: reply }, body instanceof Uint8Array && body.buffer instanceof ArrayBuffer ? [body.buffer] : []);
+  worker.post(
+    { type: "answer", id, ask, answer: reply },
+    body instanceof Uint8Array && body.buffer instanceof ArrayBuffer ? [body.buffer] : [],
+  );
 }
 
 const CANCELLED: SandboxResult = { ok: false, kind: "execution", message: "The call was cancelled" };

@@ -95,7 +95,9 @@ class WebWorker {
       if (data.type === "crashed") this.end(data.reason);
       else if (data.type === "done") {
         this.#waiting.get(data.id)?.(
-          data.ok ? { answer: data.answer } : { error: new ToolError(data.failure.message, data.failure.kind) },
+          data.ok
+            ? { answer: data.answer }
+            : { error: new ToolError(data.failure.message, data.failure.kind) },
         );
       }
     };

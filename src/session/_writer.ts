@@ -132,7 +132,9 @@ export class Writer implements OpenSession {
     if (!this.#limits.noise.has(tool)) return output;
     const input = JSON.stringify(call.input), size = output.length.toLocaleString("en-US");
     const again = input.length > 300 ? "the same arguments" : input;
-    return `[the result of ${tool} (${size} characters) was left out of the log; to see it, call ${tool} again with ${again}]`;
+    // Arguments such as the number of a search result mean nothing later; the beginning says what it was.
+    const first = output.split("\n", 1)[0]!, began = first.length <= 300 ? `; it began: ${first}` : "";
+    return `[the result of ${tool} (${size} characters) was left out of the log; to see it, call ${tool} again with ${again}${began}]`;
   }
 }
 

@@ -60,6 +60,21 @@ export interface ConfirmRequest {
   readonly decision: Decision;
   /** Preview of what will happen; computed only when called. */
   readonly preview: () => Promise<string>;
+  /** Session of the sub-agent whose call it is; absent for the one that the person talks to. */
+  readonly asker?: string;
+}
+
+/** A question that an agent asks a person. */
+export interface Question {
+  readonly question: string;
+  readonly context?: string;
+  /** Suggested answers; a number may stand for one. */
+  readonly options?: readonly string[];
+  /** A permission is asked for: the tool or key. The answer is yes, always or no. */
+  readonly permission?: string;
+  /** Session of the sub-agent that asks; absent for the one that the person talks to. */
+  readonly asker?: string;
+  readonly signal?: AbortSignal;
 }
 
 /** Yes for this call, no for this call, no and the whole turn with it, or nobody was there to answer (headless). */
@@ -71,4 +86,9 @@ export interface UiSink {
   emit(event: UiEvent): void;
   /** Asks; a sink without anyone to ask answers at once and never reads stdin. */
   confirm(request: ConfirmRequest): Promise<ConfirmAnswer>;
+  /**
+   * Asks a person, and resolves to the answer, or null where none was given in time. Only a sink with a person in front
+   * of it has this; questions come one at a time.
+   */
+  ask?(question: Question): Promise<string | null>;
 }

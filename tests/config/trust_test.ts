@@ -62,7 +62,7 @@ Deno.test("trust belongs to one worktree: a copy of it is not trusted", () => {
   equal(isTrusted({ paths: pathsOf(tree), worktree: `${tree.work}/.polyglav` }), false);
 });
 
-Deno.test("more files may be part of the trust: each change, addition and removal ends it", () => {
+Deno.test("more files may be part of the trust: each one counts by itself, and a change, addition or removal ends its trust", () => {
   using tree = makeWorktree();
   write(tree, { project: PROJECT });
   const files = [".polyglav/roles.json", PROJECT_CONFIG, ".polyglav/skills/a.md"];
@@ -70,10 +70,11 @@ Deno.test("more files may be part of the trust: each change, addition and remova
   recordTrust({ paths: pathsOf(tree), worktree: tree.work, files }, NOW);
   equal(trusts(tree, files.toReversed()), true);
   equal(load(tree, [".polyglav/skills/a.md", ".polyglav/roles.json"]).trusted, true);
-  equal(trusts(tree), false, "trust in other files");
+  equal(trusts(tree), true, "the configuration alone");
   equal(trusts(tree, [...files, ".polyglav/more.json"]), false);
   tree.write("work/.polyglav/roles.json", "{ }");
   equal(trusts(tree, files), false, "changed");
+  equal(trusts(tree), true, "the configuration did not change");
   tree.write("work/.polyglav/roles.json", "{}");
   tree.write("work/.polyglav/skills/a.md", "new");
   equal(trusts(tree, files), false, "added");

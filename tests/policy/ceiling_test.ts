@@ -356,3 +356,22 @@ Deno.test("ceiling: Deno itself takes the flags, and they hold", async () => {
   assert.notEqual(own, "denied");
   assert.deepEqual(others, Array(4).fill("denied"));
 });
+
+Deno.test("ceiling: the user's own servers stay open beside web tools", () => {
+  const closed = ceiling([webFetch]).denyNet;
+  for (const range of ["127.0.0.0/8", "10.0.0.0/8", "[::1]"]) assert.ok(closed.includes(range));
+  const { net, denyNet } = ceiling([webFetch], {}, { ownServers: ["localhost", "searx.corp", "10.0.0.1"] });
+  assert.equal(net, true);
+  assert.ok(!denyNet.includes("[::1]"));
+  const covers = (range: string, address: string) => {
+    const [first, bits] = range.split("/") as [string, string];
+    const size = 2 ** (32 - Number(bits ?? 32)), start = parseIPv4(first)!, value = parseIPv4(address)!;
+    return value >= start && value < start + size;
+  };
+  const denied = (address: string) =>
+    denyNet.some((range) => !range.startsWith("[") && covers(range, address));
+  for (const address of ["127.0.0.1", "10.0.0.1"]) assert.equal(denied(address), false, address);
+  for (const address of ["127.0.0.2", "10.0.0.2", "10.255.255.255", "192.168.0.1", "169.254.169.254"]) {
+    assert.equal(denied(address), true, address);
+  }
+});

@@ -45,7 +45,7 @@ for (const entry of COMMAND_TABLE) {
         "the allowed example is another program's",
       );
     });
-    if (row.refused.includes(" ")) {
+    if (row.refused.includes(" ") && !row.refused.includes("*")) {
       Deno.test(`row ${i} of ${entry.names[0]}: spelled out, \`${row.refused}\` is allowed`, () => {
         const prefix = check(row.refused, ["x"]).segments[0]!.argv!.map((word) =>
           `'${word.replaceAll("'", "'\\''")}'`
@@ -517,6 +517,40 @@ const SPELLINGS: [list: string, commands: string[]][] = [
 ];
 
 SPELLINGS.push(
+  ["fd", ["fd -gx rm", "fd -gHX rm"]],
+  ["sdiff", ["sdiff -Wo out a b", "sdiff --out=x a b"]],
+  ["tar", ["tar -tf a -T list", "tar -tT list -f a", "tar --files-from=x -tf a", "tar -g x -tf a"]],
+  ["curl", [
+    "curl -w '%output{x}' u",
+    "curl -w @x u",
+    "curl -w@x u",
+    "curl -d @x u",
+    "curl -F a=@x u",
+    "curl -F 'a=<x' u",
+    "curl -sd@x u",
+    "curl --json @x u",
+    "curl --unix-socket x u",
+    "curl --abstract-unix x u",
+  ]],
+  ["node", [
+    "node --test-reporter=./x",
+    "node --logfile=x a.js",
+    "node --cpu-prof a.js",
+    "node --anything a.js",
+    "node -C x a.js",
+    "node --no-warnings --anything=1 a.js",
+  ]],
+  ["python", ["python -W x a.py", "python -Xa a.py", "python --anything a.py", "python -uc x"]],
+  ["perl", ["perl -wF x a.pl", "perl -l x", "perl -0 x", "perl -C x"]],
+  ["mypy", ["mypy --config-file x a.py", "mypy --config-file=x a.py", "mypy --conf x"]],
+  ["pylint", ["pylint --load-plugins=x a.py", "pylint --rcfile x a.py", "pylint --init-hook=x a.py"]],
+  ["dd", ["dd *", "dd if=a of*"]],
+  ["sed", ["sed -l 'w out' p", "sed -l p -n a", "sed -I .bak p x"]],
+  ["rename", ["rename s/a/b/e a", "rename -e x"]],
+  ["ip", ["ip netns exec a b", "ip -batch x", "ip -n x y"]],
+  ["iconv", ["iconv -o x a", "iconv --output=x a"]],
+  ["make", ["make --fi x", "make -nf x", "make --directory=x"]],
+  ["lynx", ["lynx -cmd_script=x u", "lynx -editor=x u"]],
   ["xargs", ["xargs -n d/*", "xargs *"]],
   ["git", ["git -C d* status", "git -C * log"]],
   ["awk", ["awk -F * x", "awk -v * x"]],

@@ -192,6 +192,19 @@ Deno.test("an approved call outside gets its path under a ceiling with denied pl
   assert.equal(tree.read("outside/b"), "other");
 });
 
+Deno.test("under the launcher nothing is downloaded, not even for a worker, whose permissions would not prevent it", async () => {
+  using tree = makeWorktree();
+  const calls = ["npm:polyglav-no-such-package@1.0.0", "https://127.0.0.1:8123/evil.ts"].map((name) => ({
+    tool: "evil_write",
+    args: { value: `return await import(${JSON.stringify(name)})` },
+    scope: scopeFor(tree, [tree.work]),
+  }));
+  const [npm, remote] = await answer(tree, ceiling(tree), ["calls", JSON.stringify(calls), tree.work]);
+  assert.equal(npm.ok, false);
+  assert.match(npm.message, /cached/i);
+  assert.equal(remote.ok, false);
+});
+
 Deno.test("exit codes are relayed, and a death by a signal is 128 and its number", async () => {
   using tree = makeWorktree();
   for (const code of [0, 1, 3, 130]) {

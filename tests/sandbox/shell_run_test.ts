@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { ToolError } from "../../src/errors.ts";
 import { checkCommand, describeRefusal, planAllowed } from "../../src/policy/shell_command.ts";
 import type { CommandPlan, ShellTree } from "../../src/policy/types.ts";
+import type { ConfineSpec } from "../../src/sandbox/confine.ts";
 import { createWorkspace } from "../../src/sandbox/guard.ts";
 import { runTree, type ShellIo } from "../../src/sandbox/shell.ts";
 import { makeWorktree, type TestTree, type TreeSpec } from "../helpers/worktree.ts";
@@ -478,6 +479,40 @@ test("many lines leave no descriptors behind", {}, async (bench) => {
   for (let i = 0; i < 200; i++) await bench.run("echo a | cat >> f; cat < f > g; nope | true; echo x > no/f");
   if (Deno.build.os === "linux") assert.ok(open() <= before + 3, `${before} → ${open()}`);
 });
+
+test(
+  "each program of the line is confined, in the directory of its moment",
+  { files: { "d/x": "" } },
+  async (bench) => {
+    const { root, work, home } = bench.tree;
+    const program = `${root}/confiner`;
+    bench.tree.write(
+      "confiner",
+      `#!/bin/sh\necho "$PWD" >> ${root}/log\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`,
+    );
+    Deno.chmodSync(program, 0o755);
+    const confine: ConfineSpec = {
+      kind: "bwrap",
+      program,
+      worktree: work,
+      home,
+      writable: [],
+      overlays: [],
+      empty: [],
+      private: [],
+      git: [],
+      protect: [],
+      absent: [],
+      hide: [],
+      network: false,
+    userNamespace: true,
+    root: false,
+    };
+    const { output, code } = await bench.run("cd d && ls | cat; echo own; sh -c 'exit 3'", { confine });
+    assert.deepEqual({ output, code }, { output: "x\nown\n", code: 3 });
+    assert.deepEqual(bench.tree.read("log")!.trim().split("\n"), [`${work}/d`, `${work}/d`, `${work}/d`]);
+  },
+);
 
 async function gone(pid: number): Promise<boolean> {
   for (let i = 0; i < 400; i++) {

@@ -1,0 +1,69 @@
+/**
+ * `delegate`: a task for a sub-agent under a role.
+ *
+ * @module
+ */
+import { type Action, defineTool, type ResolverAnswer, type ResolverInput, type Tool } from "../src/tool.ts";
+import { callHost } from "./_host.ts";
+
+/** Runs a task under a role and returns its answer. */
+export const delegate: Tool = defineTool({
+  name: "delegate",
+  description:
+    "Give a task to a sub-agent under a role (see catalog) and get its answer. It sees only the task; several calls of one reply may run at once.",
+  category: "delegate",
+  permission: "delegate",
+  access: [],
+  keyArg: "role",
+  glyph: "↳",
+  verb: "Delegate",
+  loop: true,
+  timeout: 0x7fffffff,
+  short: "Run a task under a role",
+  permissionFn: ({ role }, input) => roleAction(role, input),
+  parallel: ({ role }, input) => onlyReads(role, input),
+  parallelLimit: "delegate.parallel",
+  parameters: {
+    type: "object",
+    properties: {
+      role: { type: "string", description: "Role." },
+      task: { type: "string", description: "All it must know and hand back." },
+      skills: { type: "array", items: { type: "string" }, description: "Skills for it." },
+      resume: { type: "string", description: "Go on with an earlier one: its session, #id, or last." },
+      context: {
+        type: "string",
+        enum: ["continue", "compact", "new"],
+        default: "continue",
+        description: "On resume: keep, summarise or drop what it knows.",
+      },
+    },
+    required: ["role", "task"],
+  },
+  execute: (args, context) => callHost(context, "delegate", args),
+});
+
+/** A role's own word on being delegated to; what nobody knows is denied. */
+function roleAction(role: string, { base, catalog }: ResolverInput): ResolverAnswer {
+  if (!catalog) return null;
+  const { roles } = catalog(), found = roles.get(role);
+  if (!found) {
+    const names = [...roles.keys()].sort().join(", ");
+    return {
+      action: "deny",
+      reason: `unknown role ${JSON.stringify(role.slice(0, 80))}; there are ${names}`,
+    };
+  }
+  const own = found.tool_permission?.delegate as Action | undefined;
+  if (own === undefined || own === base || own === "allow") return null;
+  return own === "deny"
+    ? { action: "deny", reason: `the role ${role} is not to be delegated to` }
+    : { action: "ask", reason: `the role ${role} asks before it is delegated to` };
+}
+
+/** Whether nothing that changes anything is open to the sub-agent. */
+function onlyReads(role: string, { catalog, permission = {}, changing, readOnly }: ResolverInput): boolean {
+  if (readOnly) return true;
+  if (!changing) return false;
+  const own = catalog?.().roles.get(role)?.tool_permission ?? {};
+  return changing.every((key) => permission[key] === "deny" || own[key] === "deny");
+}
