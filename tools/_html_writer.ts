@@ -26,7 +26,7 @@ export interface Block {
 /** Deepest nesting of quotes and lists that is shown. */
 const DEEPEST = 10;
 /** White space that is not a single blank. */
-const UNEVEN = /[^\S ]|  /;
+const UNEVEN = /[^\S ]| {2}/;
 /** Most inline marks that are open at a time. */
 const MOST_MARKS = 8;
 

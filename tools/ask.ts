@@ -9,8 +9,7 @@ import { callHost } from "./_host.ts";
 /** Asks for a decision or a permission. */
 export const ask: Tool = defineTool({
   name: "ask",
-  description:
-    "Ask the human, or the lead that delegated to you, for a decision or a permission you need to go on.",
+  description: "Ask the human or your lead for a decision or permission you need.",
   category: "ask",
   permission: "ask",
   access: [],
@@ -22,16 +21,16 @@ export const ask: Tool = defineTool({
     type: "object",
     properties: {
       question: { type: "string", description: "One question." },
-      context: { type: "string", description: "What the answerer must know." },
+      context: { type: "string", description: "Background." },
       options: { type: "array", items: { type: "string" }, description: "Suggested answers." },
       target: { type: "string", enum: ["human", "lead"], description: "Who decides." },
       kind: {
         type: "string",
         enum: ["direction", "permission"],
         default: "direction",
-        description: "permission: for one use of what is denied to you.",
+        description: "permission: to use what is denied.",
       },
-      permission: { type: "string", description: "Tool or permission key (kind permission)." },
+      permission: { type: "string", description: "Tool or key." },
     },
     required: ["question"],
   },

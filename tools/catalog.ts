@@ -11,8 +11,7 @@ const CHANGES: readonly string[] = ["save", "remove"];
 /** Lists, shows, checks, saves and removes roles, teams and skills. */
 export const catalog: Tool = defineTool({
   name: "catalog",
-  description:
-    "Roles for delegate, teams for team, and skills: list, show, validate, save, remove (the project's own), reload.",
+  description: "Roles, teams and skills for delegate and team. save and remove change the project's own.",
   category: "catalog",
   permission: "catalog",
   access: [],
@@ -38,20 +37,20 @@ export const catalog: Tool = defineTool({
       name: { type: "string", description: "Entry." },
       description: { type: "string", description: "One line." },
       tags: { type: "array", items: { type: "string" }, description: "Tags." },
-      system_prompt: { type: "string", description: "Role: its instructions." },
-      model: { type: "string", description: "Role: another model." },
-      skills: { type: "array", items: { type: "string" }, description: "Role: its skills." },
-      tool_permission: { type: "object", description: 'Role: limits, such as {"edit": "deny"}.' },
-      grant_permission: { type: "object", description: "Role: ceiling for its sub-agents." },
-      ask_policy: { type: "object", description: "Role: who answers." },
+      system_prompt: { type: "string", description: "Role." },
+      model: { type: "string", description: "Role." },
+      skills: { type: "array", items: { type: "string" }, description: "Role." },
+      tool_permission: { type: "object", description: 'Role: {"edit": "deny"}.' },
+      grant_permission: { type: "object", description: "Role: its sub-agents' ceiling." },
+      ask_policy: { type: "object", description: "Role." },
       stages: {
         type: "array",
         items: { type: ["object", "string"] },
-        description: "Team: {role, task_hint, handoff_note, skills, mode} in order.",
+        description: "Team: {role, task_hint, handoff_note, skills, mode}.",
       },
       loop: {
         type: "object",
-        description: "Team: {from, until, max_iterations}, repeated until VERDICT: PASS.",
+        description: "Team: {from, until, max_iterations}.",
       },
       content: { type: "string", description: "Skill: Markdown." },
     },

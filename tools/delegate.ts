@@ -10,7 +10,7 @@ import { callHost } from "./_host.ts";
 export const delegate: Tool = defineTool({
   name: "delegate",
   description:
-    "Give a task to a sub-agent under a role (see catalog) and get its answer. It sees only the task; several calls of one reply may run at once.",
+    "Give a task to a sub-agent under a role (see catalog) and get its answer. It sees only the task.",
   category: "delegate",
   permission: "delegate",
   access: [],
@@ -27,14 +27,14 @@ export const delegate: Tool = defineTool({
     type: "object",
     properties: {
       role: { type: "string", description: "Role." },
-      task: { type: "string", description: "All it must know and hand back." },
+      task: { type: "string", description: "What to do, know and hand back." },
       skills: { type: "array", items: { type: "string" }, description: "Skills for it." },
-      resume: { type: "string", description: "Go on with an earlier one: its session, #id, or last." },
+      resume: { type: "string", description: "Session, #id or last: go on there." },
       context: {
         type: "string",
         enum: ["continue", "compact", "new"],
         default: "continue",
-        description: "On resume: keep, summarise or drop what it knows.",
+        description: "On resume.",
       },
     },
     required: ["role", "task"],

@@ -9,8 +9,7 @@ import { callHost } from "./_host.ts";
 /** Runs a team's stages in order and returns the last one's answer. */
 export const team: Tool = defineTool({
   name: "team",
-  description:
-    "Run a named team (see catalog): roles in order, each with the results before it. Returns the last answer.",
+  description: "Run a team (see catalog): roles in order, each with the results before it.",
   category: "delegate",
   permission: "team",
   access: [],
@@ -28,12 +27,12 @@ export const team: Tool = defineTool({
       name: { type: "string", description: "Team." },
       task: { type: "string", description: "What it is to do." },
       skills: { type: "array", items: { type: "string" }, description: "Skills for each stage." },
-      resume: { type: "string", description: "Session of its first stage to go on with." },
+      resume: { type: "string", description: "First stage's session." },
       context: {
         type: "string",
         enum: ["continue", "compact", "new"],
         default: "continue",
-        description: "As in delegate.",
+        description: "On resume.",
       },
     },
     required: ["name", "task"],

@@ -9,7 +9,7 @@ import { callHost } from "./_host.ts";
 /** Keeps the list of things to do; every action returns the list. */
 export const todo: Tool = defineTool({
   name: "todo",
-  description: "Keep the steps of a long task: list, add (texts), update (id, text, status), done (id).",
+  description: "Keep the steps of a long task.",
   category: "todo",
   permission: "todo",
   access: [],

@@ -4,7 +4,7 @@
  * @module
  */
 import { EXIT, ToolError } from "../errors.ts";
-import { compileCall } from "../policy/compile.ts";
+import { compileCall, standingPermissions } from "../policy/compile.ts";
 import { explain, explanation } from "../policy/explain.ts";
 import { cleanArguments, parseArguments } from "../registry/arguments.ts";
 import { providerAddress, readKeys } from "../provider/detect.ts";
@@ -127,6 +127,9 @@ async function runExplain({ values, positionals, io }: Invocation): Promise<numb
     : compileCall(tool, decision, host.policyInput, decision.action === "ask").permissions;
   if (values.output === "json") {
     io.out(`${JSON.stringify(explanation(decision, tool, permissions), null, 2)}\n`);
-  } else io.out(`${explain(decision, tool, permissions)}\n`);
+  } else {
+    const programs = tool.access.includes("run") ? standingPermissions(tool, host.policyInput).run : [];
+    io.out(`${explain(decision, tool, permissions, programs)}\n`);
+  }
   return EXIT.ok;
 }

@@ -15,7 +15,7 @@ export function readConsent(answer: string): Consent {
   const text = answer.trim().toLowerCase().replace(/^["'`*_]+/, "");
   if (/^always[\s."'`*_!]*$/.test(text)) return "always";
   if (/^no?(?![\p{L}\p{N}_'’-])/u.test(text)) return "no";
-  const yes = /^y(?:es)?(?![\p{L}\p{N}_'’])/u.exec(text);
+  const yes = /^y(?:es)?(?![\p{L}\p{N}_'’]|-\p{L})/u.exec(text);
   if (!yes) return "unclear";
   const rest = text.slice(yes[0].length).trim();
   // "yes?", "yes or no", "yes/no" decide nothing.

@@ -181,7 +181,9 @@ export class PluginRunner {
       return;
     }
     if (message && "failed" in message) {
-      return this.#end(plugin, host, `it could not be loaded: ${short(message.failed)}`);
+      if (host.loaded) this.#crashes.set(plugin, (this.#crashes.get(plugin) ?? 0) + 1);
+      const what = host.loaded ? "it ended" : "it could not be loaded";
+      return this.#end(plugin, host, `${what}: ${short(message.failed)}`);
     }
     const asked = message && "id" in message ? host.pending.get(message.id) : undefined;
     if (!message || !asked || !("id" in message)) {

@@ -244,6 +244,7 @@ function writing(
 
 function checks(core: PolicyCore): boolean {
   const { permission } = core.effective;
+  if (actionAt(permission, "edit") === "deny") return false;
   return prefixesAt(permission, "bash_allow").restricts || prefixesAt(permission, "bash_auto").restricts;
 }
 

@@ -7,10 +7,11 @@ import { messageOf } from "../errors.ts";
 import type { Action, Tool } from "../tool.ts";
 import type { PolicyCore } from "./_core.ts";
 import { type JudgedPath, judgePath } from "./_paths.ts";
-import { listed, shorten } from "./_text.ts";
-import { prefixesAt } from "./modes.ts";
-import { isDenoName, NO_DENO } from "./programs.ts";
-import { firstWord, withoutHelpers } from "./_run.ts";
+import { listed } from "./_text.ts";
+import { isDenoName, NO_DENO, resolveProgram } from "./programs.ts";
+import { firstWord, programSearch, withoutHelpers } from "./_run.ts";
+import { actionAt, prefixesAt } from "./modes.ts";
+import { describeProblems } from "./_refusal.ts";
 import type { CommandPlan } from "./types.ts";
 
 const ALLOW = "tool_permission.bash_allow", AUTO = "tool_permission.bash_auto";
@@ -51,7 +52,7 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
       const reason = `every command matches ${AUTO}`;
       return {
         plan: automatic.plan,
-        findings: [{ rule: AUTO, action: "allow", reason }],
+        findings: [{ rule: AUTO, action: "allow", reason }, ...automatic.asks],
         auto: true,
         paths: automatic.paths,
       };
@@ -61,17 +62,21 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
     return { plan, findings, auto: false, paths: [] };
   }
   const checked = checkAll(command, [allow.prefixes, ...alsoAllow], core, cwd);
+  const asks = checked.asks;
   if (checked.problem !== null) {
     const names = checked.prefixes.length > 0
       ? listed(checked.prefixes)
       : "nothing (the list cannot be understood)";
     return denied(`${checked.problem}; allowed: ${names}`, checked.plan, checked.paths);
   }
-  const findings = [{ rule: ALLOW, action: null, reason: "every command matches" } as const];
+  const findings = [{ rule: ALLOW, action: null, reason: "every command matches" } as const, ...asks];
   return runsItself
     ? {
       plan: checked.plan,
-      findings: [...findings, { rule: AUTO, action: "allow", reason: `every command matches ${AUTO}` }],
+      findings: [
+        { rule: AUTO, action: "allow", reason: `every command matches ${AUTO}` },
+        ...findings,
+      ],
       auto: true,
       paths: checked.paths,
     }
@@ -85,6 +90,8 @@ interface Checked {
   /** Why it must not run as a tree; null when it may. */
   readonly problem: string | null;
   readonly paths: readonly JudgedPath[];
+  /** What asks although every command matches: writing, where `edit` asks. */
+  readonly asks: CommandVerdict["findings"];
 }
 
 /** Checks against each list; the first that refuses decides. */
@@ -106,7 +113,8 @@ function checkAll(
 
 function check(command: string, prefixes: readonly string[], core: PolicyCore, cwd: string): Checked {
   const { input } = core;
-  if (!input.checkCommand) return { plan: NOTHING, problem: "no checker for commands is at hand", paths: [] };
+  const failed = (problem: string): Checked => ({ plan: NOTHING, problem, paths: [], asks: [] });
+  if (!input.checkCommand) return failed("no checker for commands is at hand");
   let plan: CommandPlan;
   try {
     plan = input.checkCommand(command, {
@@ -118,22 +126,35 @@ function check(command: string, prefixes: readonly string[], core: PolicyCore, c
       home: input.home,
     });
   } catch (error) {
-    return { plan: NOTHING, problem: `the command cannot be checked (${messageOf(error)})`, paths: [] };
+    return failed(`the command cannot be checked (${messageOf(error)})`);
   }
   const paths = plan.paths.map((use) => judgePath(use, core));
-  return { plan, problem: planProblem(plan) ?? pathProblem(paths), paths };
+  const writes = writing(paths, core);
+  const problem = planProblem(plan, core) ?? pathProblem(paths) ?? (writes?.action === "deny" ? writes.reason : null);
+  return { plan, problem, paths, asks: writes?.action === "ask" ? [writes] : [] };
 }
 
-function planProblem(plan: CommandPlan): string | null {
-  if (plan.refused) {
-    return `${plan.refused.construct} is not allowed (in: ${shorten(plan.refused.segment, 200)})`;
-  }
-  const refused = plan.segments.find((segment) => segment.allowed !== true);
-  if (refused) return `${refused.reason} (in: ${shorten(refused.text, 200)})`;
+/** A command that writes files does what `edit` gates: it needs that key not to be deny, and asks where it asks. */
+function writing(
+  paths: readonly JudgedPath[],
+  { effective }: PolicyCore,
+): { readonly rule: string; readonly action: "ask" | "deny"; readonly reason: string } | null {
+  const target = paths.find(({ resolved }) => resolved?.access === "write")?.resolved;
+  if (!target) return null;
+  const action = actionAt(effective.permission, "edit") ?? "ask";
+  if (action === "allow") return null;
+  const rule = effective.source("permission", "edit");
+  return { rule, action, reason: `the command writes ${target.canonical}, and edit is ${action} [${rule}]` };
+}
+
+function planProblem(plan: CommandPlan, core: PolicyCore): string | null {
+  const problems = describeProblems(plan);
+  if (problems !== "") return problems;
   if (plan.mode !== "tree" || plan.segments.length === 0 || plan.tree === undefined) {
     return "there is no command that could be checked";
   }
-  const deno = plan.programs.find(isDenoName);
+  const search = programSearch(core.input);
+  const deno = plan.programs.find((name) => isDenoName(name) || resolveProgram(name, search).problem === "deno");
   return deno === undefined ? null : `${deno}: ${NO_DENO}`;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { messageOf, PolicyDenied } from "../errors.ts";
+import { basename } from "../text/path.ts";
 import type { Tool } from "../tool.ts";
 import type { PolicyCore, RunList } from "./_core.ts";
 import { prefixesAt } from "./modes.ts";
@@ -23,10 +24,17 @@ export function programSearch(input: PolicyInput): ProgramSearch {
 
 /** What the sandbox itself starts beside a command: to make the pipe for its output, and to end its process group. */
 const HELPERS: ReadonlySet<string> = new Set(["mkfifo", "kill", "taskkill"]);
+/** Of these, the ones that this system does not have: looking for them would be looking in vain at each call. */
+const FOREIGN: ReadonlySet<string> = new Set(Deno.build.os === "windows" ? ["mkfifo", "kill"] : ["taskkill"]);
 
 /** Names without the sandbox's own helpers. */
 export function withoutHelpers(names: readonly string[]): readonly string[] {
   return names.filter((name) => !HELPERS.has(name));
+}
+
+/** Of absolute paths, those of the sandbox's own helpers. */
+export function helpersOf(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => HELPERS.has(basename(path).replace(/\.exe$/i, "")));
 }
 
 /** The first word of an entry of a command list, quotes removed. */
@@ -46,7 +54,7 @@ export function firstWord(prefix: string): string {
  * @throws {PolicyDenied} when the tool cannot say what it starts
  */
 export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore): RunList {
-  if (!tool.access.includes("run")) return { paths: [], deno: [] };
+  if (!tool.access.includes("run")) return { paths: [], deno: [], byName: {} };
   const { input, effective } = core;
   let names: readonly string[];
   try {
@@ -68,11 +76,15 @@ export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore)
       names = [...listed, ...names.filter((name) => HELPERS.has(name))];
     } else if (withoutHelpers(names).length === 0) names = ["$shell", ...names];
   }
-  const wanted = [...names.map((name) => name === "$shell" ? input.shell : name), ...input.wrappers ?? []];
+  const wanted = [
+    ...names.filter((name) => !FOREIGN.has(name)).map((name) => name === "$shell" ? input.shell : name),
+    ...input.wrappers ?? [],
+  ];
   const key = JSON.stringify(wanted), known = core.programs.get(key);
   if (known) return known;
-  const { paths, deno, missing } = resolvePrograms(wanted, programSearch(input));
+  const { paths, deno, missing, byName } = resolvePrograms(wanted, programSearch(input));
+  const list: RunList = { paths, deno, byName };
   // What is missing may be installed during the run; what was found stays.
-  if (missing.length === 0) core.programs.set(key, { paths, deno });
-  return { paths, deno };
+  if (missing.length === 0) core.programs.set(key, list);
+  return list;
 }

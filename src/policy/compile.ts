@@ -14,7 +14,7 @@ import type { Tool } from "../tool.ts";
 import { type PolicyCore, policyCore } from "./_core.ts";
 import { guardRules, ruleFor, rulePath } from "./path_rules.ts";
 import { NO_DENO } from "./programs.ts";
-import { programsOf, withoutHelpers } from "./_run.ts";
+import { helpersOf, programsOf, withoutHelpers } from "./_run.ts";
 import { actionAt } from "./modes.ts";
 import { aliasesOf, type PolicyInput } from "./tool_policy.ts";
 import type { CallScope, Decision, GuardScope, PermissionSet, ResolvedPath } from "./types.ts";
@@ -50,6 +50,7 @@ export function standingPermissions(tool: Tool, input: PolicyInput): PermissionS
  *
  * @param decision of `ToolPolicy.resolve` for the same tool and arguments
  * @param consented somebody said yes to an `ask`: the paths that needed it are opened, exactly
+ * @param confiner the program that confines what this call starts, where one does: its worker has to start nothing else
  * @throws {PolicyDenied} when the call would start Deno itself
  */
 export function compileCall(
@@ -57,6 +58,7 @@ export function compileCall(
   decision: Decision,
   input: PolicyInput,
   consented: boolean,
+  confiner?: string,
 ): CallScope {
   const core = policyCore(input);
   if (closed(tool, core) && !(decision.grant && input.grants?.covers(decision.grant.id, tool))) {
@@ -68,8 +70,8 @@ export function compileCall(
   if (programs.deno.length > 0 && withoutHelpers(programs.paths.map(basename)).length === 0) {
     throw new PolicyDenied(`${programs.deno[0]}: ${NO_DENO}`, "programs");
   }
-  const base = permissionsOf(tool, core, programs.paths);
-  const standing = decision.command?.mode === "tree" ? standingPermissions(tool, input) : base;
+  const run = confiner === undefined ? programs.paths : [...helpersOf(programs.paths), confiner];
+  const base = permissionsOf(tool, core, run);
   const yes = consented ? decision.paths.filter((path) => path.consent !== null).map(granted) : [];
   const lifted = tool.access.length === 0
     ? []
@@ -110,8 +112,9 @@ export function compileCall(
     ...(temporary === undefined ? {} : { temporary }),
     home: input.home,
     ...(decision.command ? { command: decision.command } : {}),
+    ...(tool.access.includes("run") ? { programs: programs.byName } : {}),
   };
-  return { permissions, guard, oneShot: !samePermissions(permissions, standing) };
+  return { permissions, guard, oneShot: !samePermissions(permissions, base) };
 }
 
 /**
@@ -161,6 +164,7 @@ function openedByRule(path: ResolvedPath, core: PolicyCore): boolean {
 
 /** Files that a checked command line may write: in the worktree (or opened by a rule), and under no rule against it. */
 function writeTargets(paths: readonly ResolvedPath[], core: PolicyCore): readonly Granted[] {
+  if ((actionAt(core.effective.permission, "edit") ?? "deny") === "deny") return [];
   return paths.filter((path) => {
     if (path.access !== "write") return false;
     const place = rulePath(path.canonical, core.input.worktree), rule = ruleFor(core.rules, "write", place);

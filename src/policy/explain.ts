@@ -79,8 +79,15 @@ export function explanation(
 /**
  * The decision as text: a first line with the action, then the rules in order with `>` before the one that decided, the
  * paths, the segments of a command and the permissions. Ends without a newline; free of control characters.
+ *
+ * @param programs absolute paths of what the tool may ever start; shown where the call has no permissions
  */
-export function explain(decision: Decision, tool: Tool, permissions: PermissionSet | null = null): string {
+export function explain(
+  decision: Decision,
+  tool: Tool,
+  permissions: PermissionSet | null = null,
+  programs: readonly string[] = [],
+): string {
   const data = explanation(decision, tool, permissions);
   const lines = [`${data.tool}: ${data.action} (${data.rule}: ${data.reason})`, "rules, in order:"];
   const width = Math.max(0, ...data.trail.map(({ rule }) => rule.length));
@@ -100,20 +107,29 @@ export function explain(decision: Decision, tool: Tool, permissions: PermissionS
     for (const { text, allowed, reason } of data.command.segments) {
       lines.push(`  ${allowed ? "allowed" : "refused"}  ${text}  (${reason})`);
     }
-    if (data.command.refused) {
-      lines.push(`  refused  ${data.command.refused.segment}  (${data.command.refused.construct})`);
+    const { refused, segments } = data.command;
+    if (refused && !segments.some(({ text, allowed }) => !allowed && text === refused.segment)) {
+      lines.push(`  refused  ${refused.segment}  (${refused.construct})`);
     }
   }
   if (permissions) lines.push("permissions of its worker:", ...permissionLines(permissions));
+  else if (programs.length > 0) {
+    lines.push("programs that its calls may start:", `  --allow-run=${programs.filter(named).join(",")}`);
+  }
   return lines.map(visible).join("\n");
 }
 
 function permissionLines(permissions: PermissionSet): string[] {
   const kinds = ["read", "write", "run", "net", "env"] as const;
   const lines = kinds.filter((kind) => permissions[kind].length > 0).map((kind) =>
-    `  --allow-${kind}=${permissions[kind].filter((value) => kind !== "run" || !isDenoName(value)).join(",")}`
+    `  --allow-${kind}=${permissions[kind].filter((value) => kind !== "run" || named(value)).join(",")}`
   );
   return lines.length > 0 ? lines : ["  none"];
+}
+
+/** Deno's own name never stands in a list of programs. */
+function named(program: string): boolean {
+  return !isDenoName(program);
 }
 
 function decisiveIndex(decision: Decision): number {

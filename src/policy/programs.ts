@@ -83,14 +83,18 @@ export function resolvePrograms(
   readonly paths: readonly string[];
   readonly deno: readonly string[];
   readonly missing: readonly string[];
+  /** Where each is, by name; null for those that are missing or Deno's. */
+  readonly byName: Readonly<Record<string, string | null>>;
 } {
   const paths = new Set<string>(), deno: string[] = [], missing: string[] = [];
+  const byName: Record<string, string | null> = Object.create(null);
   for (const name of new Set(names)) {
     const found = resolveProgram(name, search);
+    byName[name] = found.path;
     if (found.problem === null) paths.add(found.path);
     else (found.problem === "deno" ? deno : missing).push(name);
   }
-  return { paths: [...paths], deno, missing };
+  return { paths: [...paths], deno, missing, byName: { ...byName } };
 }
 
 function withExtensions(path: string, search: ProgramSearch, windows: boolean): string[] {

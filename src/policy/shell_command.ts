@@ -14,6 +14,8 @@ import { Directories, type Outcome } from "./_shell_directories.ts";
 import { markWrites, refusedArgument } from "./_shell_arguments.ts";
 import { display, displayRedirect, redirectsOf } from "./_shell_redirects.ts";
 import { accountForSource } from "./_shell_source.ts";
+import { describeProblems } from "./_refusal.ts";
+import { listed } from "./_text.ts";
 import { checkText, constructName } from "./_shell_text.ts";
 import { expandWord, literalWord, Refusal, type WordInput } from "./_shell_words.ts";
 import { LISTED_COMMANDS, OWN_COMMANDS, REFUSED_BUILTINS } from "./command_table.ts";
@@ -87,12 +89,8 @@ export function planAllowed(plan: CommandPlan): boolean {
 
 /** One line that says what of a plan is refused, where, and what is allowed; an empty text where nothing is. */
 export function describeRefusal(plan: CommandPlan, prefixes: readonly string[]): string {
-  const problems = plan.segments.filter((segment) => !segment.allowed).map(({ text, reason }) =>
-    `${reason} (in: ${text.length > 200 ? `${text.slice(0, 200)}…` : text})`
-  );
-  if (problems.length === 0) return "";
-  const shown = prefixes.slice(0, 20).join(", ") + (prefixes.length > 20 ? ", …" : "");
-  return `${problems.join("; ")}; allowed: ${shown}`;
+  const problems = describeProblems(plan);
+  return problems === "" ? "" : `${problems}; allowed: ${listed(prefixes)}`;
 }
 
 function refusedPlan(construct: string, segment: string): CommandPlan {

@@ -273,7 +273,7 @@ export class ToolPolicy {
     const onlyCategory = asks.length === 1 &&
       asks[0]!.rule === this.#core.effective.source("permission", tool.permission);
     for (const { rule, action, reason } of judged.findings) {
-      if (action === "deny") verdict.lower(rule, action, reason);
+      if (action === "deny" || action === "ask") verdict.lower(rule, action, reason);
       else if (judged.auto && action === "allow" && verdict.action === "ask" && onlyCategory) {
         verdict.set(rule, "allow", reason);
       } else verdict.note(rule, action, reason);

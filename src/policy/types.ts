@@ -114,11 +114,6 @@ export interface CommandPlan {
   /** Programs that may be started, by name or path. */
   readonly programs: readonly string[];
   /**
-   * Where each of these programs is, by name; null: there is none. Filled in by the host, which may look. A name that
-   * is missing here is looked for by the executor.
-   */
-  readonly resolved?: Readonly<Record<string, string | null>>;
-  /**
    * Redirect targets, `cd` directories, files that `test` looks at, directories of patterns and what known writers
    * (`tee`, `cp`, …) change, absolute but not canonical: the path rules decide them too.
    */
@@ -194,6 +189,11 @@ export interface GuardScope {
   readonly home?: string;
   /** How a command line runs. */
   readonly command?: CommandPlan;
+  /**
+   * The only programs that the call may start, by the name that starts them: absolute paths, null for what is not there.
+   * From configuration, like the rest. Absent for calls that start none.
+   */
+  readonly programs?: Readonly<Record<string, string | null>>;
 }
 
 /** All that the sandbox needs to run one call. */

@@ -49,8 +49,8 @@ export class Questions {
       return await (await this.#open()).fetch(request.request);
     }
     if (tool.memory === undefined) throw new ToolError(`${tool.name} declares no memory`, "permission");
-    if (request.what === "recall") return this.#stores.get(tool.memory, request.key);
-    this.#stores.set(tool.memory, request.key, request.value);
+    if (request.what === "recall") return this.#stores.get(tool.memory, String(request.key));
+    this.#stores.set(tool.memory, String(request.key), request.value);
     return undefined;
   }
 

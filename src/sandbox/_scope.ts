@@ -106,7 +106,8 @@ function refusedBy(rule: string, access: string, asked: string): ToolError {
   );
 }
 
-function refuseSystem(path: string, asked: string): void {
+/** Throws for a path where the system shows itself as files. @param asked as the caller wrote it */
+export function refuseSystem(path: string, asked: string): void {
   for (const place of SYSTEM) {
     if (isWithin(normalize(path), place)) {
       throw new ToolError(`Cannot open ${shown(asked)}: files below ${place} are never opened`, "permission");

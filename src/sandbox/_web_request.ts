@@ -5,23 +5,17 @@
  */
 import { Buffer } from "node:buffer";
 import http from "node:http";
-import https from "node:https";
-import { isIP } from "node:net";
+import type { Socket } from "node:net";
 import type { Readable, Transform } from "node:stream";
 import zlib from "node:zlib";
 import { ToolError } from "../errors.ts";
+import { connect, streamOf, unreached } from "./_web_connect.ts";
 import type { HopAnswer, HopRequest } from "./_web_protocol.ts";
 
 /** Milliseconds that one of several addresses gets to accept the connection. */
 const CONNECT = 5_000;
 /** Most codings of one body that are undone. */
 const MOST_CODINGS = 3;
-
-/** Codes of errors after which the next address is tried. */
-const UNREACHED = new Set([
-  ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EADDRNOTAVAIL", "EAFNOSUPPORT"],
-  "ECONNECT",
-]);
 
 /** Who asks. */
 const AGENT = "Mozilla/5.0 (compatible; polyglav)";
@@ -39,115 +33,136 @@ export async function requestHop(
   request: HopRequest,
   signal: AbortSignal,
 ): Promise<HopAnswer> {
-  const deadline = performance.now() + request.timeout;
-  for (const [index, address] of addresses.entries()) {
-    try {
-      return await attempt(url, address, request, deadline, index < addresses.length - 1, signal);
-    } catch (error) {
-      const code = codeOf(error);
-      if (index < addresses.length - 1 && UNREACHED.has(code)) continue;
-      if (error instanceof ToolError) throw error;
-      throw new ToolError(`${url.host} ${explain(code, error)}`);
+  const limit = new Limit(url, request, signal);
+  try {
+    for (const [index, address] of addresses.entries()) {
+      const last = index === addresses.length - 1;
+      try {
+        const connection = await limit.race(connect(url, address), last ? null : CONNECT, closeLate);
+        try {
+          return await limit.race(exchange(url, connection, request, limit), null);
+        } finally {
+          close(connection);
+        }
+      } catch (error) {
+        if (!last && unreached(error)) continue;
+        throw error instanceof ToolError ? error : new ToolError(`${url.host} ${explain(error)}`);
+      }
     }
+  } finally {
+    limit.end();
   }
   throw new ToolError(`${url.host} has no address`);
 }
 
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : "";
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // The stream closed it.
+  }
 }
 
-function explain(code: string, error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  if (code === "ECONNREFUSED") return "refused the connection";
-  if (code === "ECONNRESET" || code === "EPIPE") return "broke the connection off";
-  if (UNREACHED.has(code)) return `could not be reached (${code})`;
-  if (/certificate|UnknownIssuer|self.signed|NotValidForName/i.test(text)) {
-    return `has a certificate that does not hold: ${text.slice(0, 200)}`;
+/** A connection that came after nobody waited any more. */
+function closeLate(connection: Deno.Conn): void {
+  close(connection);
+}
+
+/** The time that a request has, and its end by the caller. */
+class Limit {
+  readonly #signal: AbortSignal;
+  readonly #stopped: Promise<never>;
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  #stop: (error: Error) => void = () => {};
+  readonly #cancel = () => this.#stop(new ToolError("The request was cancelled"));
+  #first: ReturnType<typeof setTimeout>;
+
+  constructor(url: URL, { timeout, firstByteTimeout }: HopRequest, signal: AbortSignal) {
+    this.#signal = signal;
+    this.#stopped = new Promise((_, reject) => this.#stop = reject);
+    this.#stopped.catch(() => {});
+    this.#after(
+      timeout,
+      () => new ToolError(`${url.host} did not finish within ${seconds(timeout)}`, "timeout"),
+    );
+    this.#first = this.#after(firstByteTimeout, () =>
+      new ToolError(
+        `${url.host} did not begin to answer within ${seconds(firstByteTimeout)}`,
+        "timeout",
+      ));
+    if (signal.aborted) this.#cancel();
+    else signal.addEventListener("abort", this.#cancel, { once: true });
   }
-  if (code.startsWith("HPE_") || code === "ERR_INVALID_HTTP") return "does not answer in HTTP";
+
+  #after(ms: number, error: () => Error): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => this.#stop(error()), Math.max(1, ms));
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  /** The answer has begun. */
+  answered(): void {
+    clearTimeout(this.#first);
+  }
+
+  /** Ends the waiting. */
+  end(): void {
+    this.#timers.forEach(clearTimeout);
+    this.#signal.removeEventListener("abort", this.#cancel);
+  }
+
+  /** Waits for work as long as there is time. @param ms a limit of its own; @param late gets what comes too late */
+  async race<T>(work: Promise<T>, ms: number | null, late: (value: T) => void = () => {}): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined, over = false;
+    work.then((value) => over && late(value), () => {});
+    const own = new Promise<never>((_, reject) => {
+      if (ms !== null) timer = setTimeout(() => reject(new Deno.errors.TimedOut("no connection")), ms);
+    });
+    try {
+      return await Promise.race([work, this.#stopped, own]);
+    } finally {
+      over = true;
+      clearTimeout(timer);
+    }
+  }
+}
+
+function explain(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = (error as { code?: unknown } | null)?.code;
+  if (error instanceof Deno.errors.NotCapable) return `may not be reached: ${text.slice(0, 200)}`;
+  if (error instanceof Deno.errors.ConnectionRefused) return "refused the connection";
+  if (error instanceof Deno.errors.ConnectionReset || code === "ECONNRESET" || code === "EPIPE") {
+    return "broke the connection off";
+  }
+  if (unreached(error)) return "could not be reached";
+  if (/certificate|UnknownIssuer/i.test(text)) {
+    return `has a certificate that does not hold: ${
+      text.replace(/^invalid peer certificate:\s*/, "").slice(0, 200)
+    }`;
+  }
+  if (error instanceof Deno.errors.InvalidData || /tls|handshake/i.test(text)) {
+    return `does not answer in TLS: ${text.slice(0, 200)}`;
+  }
+  if (typeof code === "string" && code.startsWith("HPE_")) return "does not answer in HTTP";
   return `could not be asked: ${text.slice(0, 200)}`;
 }
 
-function attempt(
-  url: URL,
-  address: string,
-  request: HopRequest,
-  deadline: number,
-  more: boolean,
-  signal: AbortSignal,
-): Promise<HopAnswer> {
+/** One request over a connection that stands. */
+function exchange(url: URL, connection: Deno.Conn, request: HopRequest, limit: Limit): Promise<HopAnswer> {
   return new Promise((resolve, reject) => {
-    const secure = url.protocol === "https:", host = url.hostname.replace(/^\[|\]$/g, "");
-    const timers = new Set<ReturnType<typeof setTimeout>>();
-    let over = false;
-    const settle = (end: () => void) => {
-      if (over) return;
-      over = true;
-      timers.forEach(clearTimeout);
-      signal.removeEventListener("abort", cancel);
-      end();
-    };
-    const fail = (error: unknown) =>
-      settle(() => {
-        outgoing.destroy();
-        reject(error);
-      });
-    const cancel = () => fail(new ToolError("The request was cancelled"));
-    const within = (ms: number, error: () => Error) => {
-      const timer = setTimeout(() => fail(error()), Math.max(1, ms));
-      timers.add(timer);
-      return () => {
-        clearTimeout(timer);
-        timers.delete(timer);
-      };
-    };
-    const options: https.RequestOptions = {
-      protocol: url.protocol,
-      host,
-      port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
+    const outgoing = http.request({
+      // Without an agent, which would resolve the name and connect itself.
+      createConnection: () => streamOf(connection) as unknown as Socket,
+      host: url.hostname.replace(/^\[|\]$/g, ""),
       path: `${url.pathname}${url.search}`,
       method: request.method,
-      agent: false,
       headers: headersOf(url, request),
-      // The name was resolved and checked before; the connection goes there and nowhere else.
-      lookup: (_host, { all }, callback) => {
-        const family = isIP(address) as 4 | 6;
-        if (all) {
-          (callback as (e: null, list: { address: string; family: number }[]) => void)(null, [{
-            address,
-            family,
-          }]);
-        } else callback(null, address, family);
-      },
-      ...(secure && isIP(host) === 0 ? { servername: host.replace(/\.$/, "") } : {}),
-    };
-    const outgoing = (secure ? https : http).request(options);
-    within(deadline - performance.now(), () => late(url, request.timeout));
-    const first = within(
-      request.firstByteTimeout,
-      () =>
-        new ToolError(
-          `${url.host} did not begin to answer within ${seconds(request.firstByteTimeout)}`,
-          "timeout",
-        ),
-    );
-    if (more) {
-      const connected = within(
-        CONNECT,
-        () => Object.assign(new Error("no connection"), { code: "ECONNECT" }),
-      );
-      outgoing.on("socket", (socket) => {
-        socket.once("connect", connected);
-        socket.once("secureConnect", connected);
-      });
-      outgoing.once("response", connected);
-    }
-    outgoing.once("error", fail);
+    });
+    outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      first();
-      incoming.once("error", fail);
+      limit.answered();
+      incoming.once("error", reject);
       const status = incoming.statusCode ?? 0, location = incoming.headers.location;
       const answer = {
         status,
@@ -156,25 +171,23 @@ function attempt(
         location: location === undefined ? null : utf8(location),
       };
       if (status >= 300 && status < 400 && location !== undefined) {
-        settle(() => {
-          outgoing.destroy();
-          resolve({ ...answer, body: new Uint8Array(0) });
-        });
+        resolve({ ...answer, body: new Uint8Array(0) });
+        outgoing.destroy();
         return;
       }
       readBody(incoming, request, `${url.href} (${answer.type || "no content type"})`).then(
-        (body) => settle(() => resolve({ ...answer, body })),
-        fail,
+        (body) => resolve({ ...answer, body }),
+        (error) => {
+          reject(error);
+          outgoing.destroy();
+        },
       );
     });
-    // A server that answers with another protocol.
     outgoing.once("upgrade", (_response, socket) => {
       socket.destroy();
-      fail(new ToolError(`${url.host} answered with another protocol than HTTP`));
+      reject(new ToolError(`${url.host} answered with another protocol than HTTP`));
     });
-    if (signal.aborted) cancel();
-    else signal.addEventListener("abort", cancel, { once: true });
-    if (!over) outgoing.end(request.body);
+    outgoing.end(request.body);
   });
 }
 
@@ -185,6 +198,7 @@ function headersOf(url: URL, request: HopRequest): Record<string, string> {
     host: url.host,
     "user-agent": AGENT,
     "accept-encoding": "gzip, deflate, br",
+    connection: "close",
     ...(request.body === undefined ? {} : { "content-length": String(Buffer.byteLength(request.body)) }),
   };
 }
@@ -305,10 +319,6 @@ function decoders(header: string | undefined, what: string): Transform[] {
       `${what} comes in the coding ${JSON.stringify(name.slice(0, 40))}, which was not asked for`,
     );
   });
-}
-
-function late(url: URL, timeout: number): ToolError {
-  return new ToolError(`${url.host} did not finish within ${seconds(timeout)}`, "timeout");
 }
 
 function seconds(ms: number): string {

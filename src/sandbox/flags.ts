@@ -102,11 +102,31 @@ function others(
     );
   }
   const list = ceiling?.[name];
-  const entries = list === true ? ["/"] : list ?? [];
+  const entries = list === true ? ROOTS : list ?? [];
   return entries.filter((path) => !wanted.some((keep) => isWithin(path, keep))).map((path) => ({
     name,
     path,
   }));
+}
+
+/** All file systems, as Deno takes them in a list. */
+const ROOTS: readonly string[] = Deno.build.os === "windows"
+  ? Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (letter) => `${letter}:/`)
+  : ["/"];
+
+/**
+ * A ceiling whose unrestricted `read` and `write` are lists where they have denied places: what is not in a list cannot
+ * be given up by a worker.
+ *
+ * @param keep folders that workers will be narrowed to
+ */
+export function listed(flags: CeilingFlags, keep: readonly string[]): CeilingFlags {
+  const all = () => [...new Set([...ROOTS, ...keep])];
+  return {
+    ...flags,
+    read: flags.read === true && flags.denyRead.length > 0 ? all() : flags.read,
+    write: flags.write === true && flags.denyWrite.length > 0 ? all() : flags.write,
+  };
 }
 
 /**
@@ -121,13 +141,15 @@ export function ceilingArguments(flags: CeilingFlags, keep: readonly string[] = 
   const list = (flag: string, values: readonly string[], kind: string) => {
     if (values.length > 0) out.push(`--${flag}=${values.map((value) => checked(value, kind)).join(",")}`);
   };
-  for (const name of ["read", "write", "net"] as const) {
-    const allow = flags[name],
-      deny = flags[name === "read" ? "denyRead" : name === "write" ? "denyWrite" : "denyNet"];
-    if (allow !== true) list(`allow-${name}`, allow, name);
-    else if (name !== "net" && deny.length > 0 && Deno.build.os !== "windows") {
-      list(`allow-${name}`, ["/", ...keep.filter((path) => path !== "/")], name);
-    } else out.push(`--allow-${name}`);
+  const { read, write, net } = listed(flags, keep);
+  const kinds = [["read", read, flags.denyRead], ["write", write, flags.denyWrite], [
+    "net",
+    net,
+    flags.denyNet,
+  ]] as const;
+  for (const [name, allow, deny] of kinds) {
+    if (allow === true) out.push(`--allow-${name}`);
+    else list(`allow-${name}`, allow, name);
     list(`deny-${name}`, deny, name);
   }
   list("allow-run", flags.run, "run");

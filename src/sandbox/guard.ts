@@ -13,7 +13,7 @@ import type { DirectoryEntry, FileKind, FileStatus, Workspace, WriteOptions, Wri
 import type { GuardScope } from "../policy/types.ts";
 import { realPath, shown } from "./_canonical.ts";
 import { type CheckedFile, explain, openChecked, openRaw, readRest, SwappedError, verify } from "./_open.ts";
-import { ScopeCheck } from "./_scope.ts";
+import { refuseSystem, ScopeCheck } from "./_scope.ts";
 import { writeBytes } from "./_write.ts";
 
 const LARGEST = 1 << 30;
@@ -37,6 +37,8 @@ class GuardedWorkspace implements Workspace {
   readonly #check: ScopeCheck;
   /** Directories that this call has read and checked: what walkDirectory and walkFile may build on. */
   readonly #walked = new Set<string>();
+  /** The last answer of withheld: a walk asks before it reads. */
+  #asked: { readonly path: string; readonly rule: string | null } | null = null;
   #quiet = 0;
   #alarmed = false;
 
@@ -104,7 +106,9 @@ class GuardedWorkspace implements Workspace {
   }
 
   withheld(canonicalPath: string): string | null {
-    return this.#check.ruleAgainst(canonicalPath, "read");
+    const rule = this.#check.ruleAgainst(canonicalPath, "read");
+    this.#asked = { path: canonicalPath, rule };
+    return rule;
   }
 
   walkDirectory(directory: string): DirectoryEntry[] {
@@ -113,6 +117,7 @@ class GuardedWorkspace implements Workspace {
         throw new ToolError(`Cannot list ${shown(directory)}: it is not a canonical path`, "permission");
       }
     }
+    refuseSystem(directory, directory);
     const entries = readNames(directory);
     this.#walked.add(directory);
     return entries;
@@ -123,7 +128,7 @@ class GuardedWorkspace implements Workspace {
     if (!this.#walked.has(path.slice(0, cut) || "/") || name === "" || name === "." || name === "..") {
       if (this.#check.resolve(path, "read") !== path) return null;
     } else {
-      const rule = this.#check.ruleAgainst(path, "read");
+      const rule = this.#asked?.path === path ? this.#asked.rule : this.#check.ruleAgainst(path, "read");
       if (rule !== null) {
         throw new ToolError(
           `Cannot read ${shown(path)}: the path rule ${rule} does not allow it`,

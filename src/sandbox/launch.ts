@@ -8,7 +8,7 @@ import { ConfigError } from "../errors.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
 import type { PluginLink } from "./_plugin_protocol.ts";
 import type { PluginChannel } from "./plugin_channel.ts";
-import { CEILING_VARIABLE, ceilingArguments, type CeilingNote, readCeiling } from "./flags.ts";
+import { CEILING_VARIABLE, ceilingArguments, type CeilingNote, listed, readCeiling } from "./flags.ts";
 
 /** How the program is started again. */
 export interface LaunchOptions {
@@ -96,8 +96,8 @@ function comparable(name: string): string {
  * @throws {ConfigError} where a path cannot be written as a flag, or Deno itself could be started
  */
 export function launchArguments(options: LaunchOptions, scratch: string | null): string[] {
-  const { mainModule, args, worktree } = options;
-  const flags = withScratch(options.flags, scratch);
+  const { mainModule, args } = options;
+  const flags = flagsOf(options, scratch);
   const deno = resolved(Deno.execPath());
   if (flags.run.some((program) => resolved(program) === deno)) {
     throw new ConfigError(
@@ -107,10 +107,7 @@ export function launchArguments(options: LaunchOptions, scratch: string | null):
   const local = mainModule.startsWith("file:");
   return [
     "run",
-    ...ceilingArguments({ ...flags, env: [...flags.env, CEILING_VARIABLE] }, [
-      worktree,
-      ...scratch ? [scratch] : [],
-    ]),
+    ...ceilingArguments({ ...flags, env: [...flags.env, CEILING_VARIABLE] }),
     // For a remote program Deno would take the configuration of the folder that it is started in.
     ...local ? [] : ["--no-config"],
     mainModule,
@@ -118,10 +115,12 @@ export function launchArguments(options: LaunchOptions, scratch: string | null):
   ];
 }
 
-function withScratch(flags: CeilingFlags, scratch: string | null): CeilingFlags {
-  if (scratch === null) return flags;
-  const add = (list: string[] | true) => list === true ? true as const : [...list, scratch];
-  return { ...flags, read: add(flags.read), write: add(flags.write) };
+/** The ceiling as the program gets it and is told it. */
+function flagsOf({ flags, worktree }: LaunchOptions, scratch: string | null): CeilingFlags {
+  const own = scratch === null ? [] : [scratch];
+  const { read, write, ...rest } = listed(flags, [worktree, ...own]);
+  const add = (list: string[] | true) => list === true ? true as const : [...new Set([...list, ...own])];
+  return { ...rest, read: add(read), write: add(write) };
 }
 
 function resolved(path: string): string {
@@ -148,7 +147,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
       options = { ...options, flags: withChannel(options.flags, channel.note) };
     }
     const note: CeilingNote = {
-      flags: withScratch(options.flags, scratch),
+      flags: flagsOf(options, scratch),
       scratch,
       launcher: Deno.pid,
       plugins: channel?.note,

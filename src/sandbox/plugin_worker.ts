@@ -27,6 +27,14 @@ const thread = globalThis as unknown as {
   onmessage: (event: MessageEvent<Setup | string>) => void;
 };
 const post = (message: FromPlugin) => thread.postMessage(JSON.stringify(message));
+// A plugin that ends its thread would leave its calls waiting.
+const ended = (how: string) => (): never => {
+  post({ failed: `it called ${how}` });
+  throw new Error(`a plugin cannot call ${how}`);
+};
+Object.defineProperty(globalThis, "close", { value: ended("close()"), configurable: true });
+Object.defineProperty(Deno, "exit", { value: ended(`Deno.${"exit"}()`), configurable: true });
+
 const running = new Map<number, AbortController>();
 let tools: Map<string, Tool> | null = null;
 let context:

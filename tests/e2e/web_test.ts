@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { configure, runCli } from "../helpers/cli.ts";
 import { startModel } from "../helpers/model_server.ts";
-import { startWeb } from "../helpers/web_server.ts";
+import { startWeb, TLS_AUTHORITY } from "../helpers/web_server.ts";
 import { makeWorktree } from "../helpers/worktree.ts";
 
 Deno.test("tool web_fetch: private addresses need --yes or web.private", async () => {
@@ -30,6 +30,29 @@ Deno.test("tool web_fetch: localhost is resolved under the ceiling", async () =>
   using tree = makeWorktree();
   const args = JSON.stringify({ url: `http://localhost:${web.port}/` });
   assert.match((await runCli(tree, ["tool", "web_fetch", args, "--yes"])).stdout, /\nhello\n/);
+});
+
+Deno.test("tool web_fetch: https with a certificate that holds, and not without", async () => {
+  await using web = startWeb({ "/": "secure" }, "127.0.0.1", true);
+  using tree = makeWorktree();
+  const call = ["tool", "web_fetch", JSON.stringify({ url: `${web.url}/` }), "--yes"];
+  const good = await runCli(tree, call, { env: { DENO_CERT: TLS_AUTHORITY } });
+  assert.match(good.stdout, /\nsecure\n/);
+  assert.equal(web.hits[0]!.headers.get("host"), `localhost:${web.port}`);
+  const unknown = await runCli(tree, call);
+  assert.deepEqual([unknown.code, unknown.stderr], [1, ""]);
+  assert.match(unknown.stdout, /^Error: localhost:\d+ has a certificate that does not hold: [^\n]*\n$/);
+  const address = JSON.stringify({ url: `https://127.0.0.1:${web.port}/` });
+  const wrong = await runCli(tree, ["tool", "web_fetch", address, "--yes"], {
+    env: { DENO_CERT: TLS_AUTHORITY },
+  });
+  assert.match(
+    wrong.stdout,
+    /^Error: .* has a certificate that does not hold: certificate not valid for name/,
+  );
+  const plain = JSON.stringify({ url: `http://localhost:${web.port}/` });
+  assert.match((await runCli(tree, ["tool", "web_fetch", plain, "--yes"])).stdout, /^Error: [^\n]*\n$/);
+  assert.equal(web.hits.length, 1);
 });
 
 Deno.test("tool web_search: a configured service on this machine is reached under the ceiling without a question", async () => {

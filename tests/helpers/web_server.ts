@@ -26,7 +26,7 @@ export interface Hit {
 /** A running server. */
 export interface WebServer extends AsyncDisposable {
   readonly port: number;
-  /** `http://127.0.0.1:PORT`. */
+  /** `http://127.0.0.1:PORT`, or `https://localhost:PORT`. */
   readonly url: string;
   readonly hits: Hit[];
   /** Paths that were asked for, in order. */
@@ -38,11 +38,19 @@ export type Script =
   | Readonly<Record<string, Page | string>>
   | ((hit: Hit) => Page | string | Promise<Page | string>);
 
+/** Certificate of a server that calls itself `localhost`, and of the authority that vouches for it, in tests alone. */
+export const TLS_AUTHORITY: string = new URL("../fixtures/tls/ca.pem", import.meta.url).pathname;
+
+function tls(): { cert: string; key: string } {
+  const read = (name: string) => Deno.readTextFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
+  return { cert: read("server.pem"), key: read("server.key") };
+}
+
 /** Starts a server. A text is an HTML page; an unknown path is 404. */
-export function startWeb(script: Script, hostname = "127.0.0.1"): WebServer {
+export function startWeb(script: Script, hostname = "127.0.0.1", secure = false): WebServer {
   const hits: Hit[] = [], stop = new AbortController();
   const server = Deno.serve(
-    { port: 0, hostname, onListen: () => {}, signal: stop.signal },
+    { port: 0, hostname, onListen: () => {}, signal: stop.signal, ...(secure ? tls() : {}) },
     async (request) => {
       const { pathname, search } = new URL(request.url);
       const hit: Hit = {
@@ -65,10 +73,10 @@ export function startWeb(script: Script, hostname = "127.0.0.1"): WebServer {
       return new Response(body, { status: page.status ?? 200, headers: page.headers });
     },
   );
-  const { port } = server.addr as Deno.NetAddr;
+  const { port } = (server as Deno.HttpServer<Deno.NetAddr>).addr;
   return {
     port,
-    url: `http://127.0.0.1:${port}`,
+    url: secure ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
     hits,
     paths: () => hits.map(({ path }) => path),
     async [Symbol.asyncDispose]() {

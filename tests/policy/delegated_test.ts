@@ -146,7 +146,7 @@ function roleAlone({ caller, carve }: Scene): PolicyInput {
   };
 }
 
-const SCENES = Array.from({ length: 300 }, (_, seed) => scene(seed + 1));
+const SCENES = Array.from({ length: 150 }, (_, seed) => scene(seed + 1));
 
 Deno.test("delegated, property: a sub-agent is never wider than its caller, nor than its mode", () => {
   let narrower = 0;
@@ -170,7 +170,7 @@ Deno.test("delegated, property: a sub-agent is never wider than its caller, nor 
       if (RANK[b] < RANK[a]) narrower++;
     }
   }
-  assert.ok(narrower > 500, "the roles do narrow something");
+  assert.ok(narrower > 250, "the roles do narrow something");
 });
 
 Deno.test("delegated, property: a sub-agent is never narrower than what caller, role, ceiling and mode all allow", () => {
@@ -192,7 +192,7 @@ Deno.test("delegated, property: a sub-agent is never narrower than what caller, 
       if (least === "allow") kept++;
     }
   }
-  assert.ok(kept > 300, "something is left");
+  assert.ok(kept > 150, "something is left");
 });
 
 Deno.test("delegated, property: three levels down nothing is wider than any level above", () => {
@@ -304,7 +304,7 @@ Deno.test("delegated: the worker of a narrower role has fewer programs and no wr
 Deno.test("delegated: path rules of a role reach the guard as a list of their own", () => {
   const caller = inputOf({ path_rules: [{ path: "src/", access: "write", action: "deny" }] });
   const { input } = delegatedPolicy(caller, {
-    path_rules: [{ path: "docs/", access: "write", action: "deny" }],
+    path_rules: [{ path: "docs/x", access: "write", action: "deny" }],
   });
   const policy = new ToolPolicy(input);
   for (const path of ["src/a", "docs/x/a"]) {

@@ -505,8 +505,8 @@ test(
       absent: [],
       hide: [],
       network: false,
-    userNamespace: true,
-    root: false,
+      userNamespace: true,
+      root: false,
     };
     const { output, code } = await bench.run("cd d && ls | cat; echo own; sh -c 'exit 3'", { confine });
     assert.deepEqual({ output, code }, { output: "x\nown\n", code: 3 });

@@ -39,6 +39,8 @@ export interface Target extends Disposable {
   readonly sandbox: Sandbox;
   /** Calls a tool as a model does; nobody is there to say yes. */
   call(tool: string, args: Record<string, unknown>): Promise<CallResult>;
+  /** The same where somebody says yes to every question. */
+  approved(tool: string, args: Record<string, unknown>): Promise<CallResult>;
 }
 
 /** What a secret looks like, wherever it turns up. */
@@ -76,6 +78,7 @@ export function target(tree: TestTree, layer: Layer): Target {
     settings,
     sandbox,
     call: (tool, args) => dispatcher.call(tool, args, { confirm: () => Promise.resolve("nobody") }),
+    approved: (tool, args) => dispatcher.call(tool, args, { confirm: () => Promise.resolve("yes") }),
     [Symbol.dispose]: () => sandbox.close(),
   };
 }

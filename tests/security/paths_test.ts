@@ -1,9 +1,10 @@
 /** Attacks on paths, each on each layer alone. @module */
+import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { join } from "../../src/text/path.ts";
-import type { TestTree } from "../helpers/worktree.ts";
+import { makeWorktree } from "../helpers/worktree.ts";
 import { system } from "../sandbox/_guard.ts";
-import { attack, SECRET } from "./_layers.ts";
+import { attack, LAYERS, SECRET, target } from "./_layers.ts";
 
 type Call = readonly [tool: string, args: Record<string, unknown>];
 
@@ -350,11 +351,8 @@ attack({
 
 /** A hard link cannot be told from the file itself: reading is as good as a copy that was made before. */
 Deno.test("a hard link to a file outside is written in place, and says so", async () => {
-  const { LAYERS, target } = await import("./_layers.ts");
-  const { makeWorktree } = await import("../helpers/worktree.ts");
-  const assert = (await import("node:assert/strict")).default;
   for (const layer of LAYERS) {
-    using tree: TestTree = makeWorktree({ outside: { "shared": "old" } });
+    using tree = makeWorktree({ outside: { "shared": "old" } });
     Deno.linkSync(join(tree.outside, "shared"), join(tree.work, "hard"));
     using aim = target(tree, layer);
     const result = await aim.call("file_write", { path: "hard", content: "new" });
