@@ -60,10 +60,9 @@ export const ROOMS: readonly Room[] = [
       "src/text/path.ts",
     ],
   },
-  {
-    files: "src/sandbox/entry.ts",
-    may: ["src/sandbox/", "tools/mod.ts", "src/tool.ts", "src/policy/types.ts", ...LEAF],
-  },
+  { files: "src/sandbox/entry.ts", may: ["src/sandbox/", "tools/far_files.ts"] },
+  { files: "src/sandbox/run_entry.ts", may: ["src/sandbox/", "tools/far_programs.ts"] },
+  { files: "src/sandbox/page_entry.ts", may: ["src/sandbox/", "tools/far_web.ts"] },
   { files: "src/provider/", may: [...TYPES, ...LEAF] },
   { files: "src/session/", may: [...TYPES, ...LEAF] },
   { files: "src/config/", may: [...TYPES, ...LEAF] },
@@ -75,6 +74,9 @@ export const ROOMS: readonly Room[] = [
   { files: "src/tool.ts", may: [], alone: true },
   { files: "src/errors.ts", may: [], alone: true },
   { files: "tools/mod.ts", may: ["tools/", "src/tool.ts"] },
+  { files: "tools/far_files.ts", may: ["tools/", "src/tool.ts"] },
+  { files: "tools/far_programs.ts", may: ["tools/", "src/tool.ts"] },
+  { files: "tools/far_web.ts", may: ["tools/", "src/tool.ts"] },
   { files: "tools/", may: ["src/tool.ts", ...LEAF, "tools/_"], alone: true },
 ];
 

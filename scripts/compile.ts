@@ -20,6 +20,15 @@ export const TARGETS: readonly string[] = [
   "x86_64-pc-windows-msvc",
 ];
 
+/** Modules of workers: found at run time by their path, so they are embedded beside the bundle. */
+export const WORKER_MODULES: readonly string[] = [
+  "entry.ts",
+  "run_entry.ts",
+  "page_entry.ts",
+  "web_entry.ts",
+  "plugin_worker.ts",
+];
+
 /** What to make. */
 export interface CompileOptions {
   /** A name of {@link TARGETS}; null: the machine that compiles. */
@@ -47,14 +56,7 @@ export function compileArguments(root: string, options: CompileOptions): string[
     "--unstable-worker-options",
     // A bundle leaves out what openai does not use; the worker's module is found at run time by its path.
     "--bundle",
-    "--include",
-    join(root, "src/sandbox/entry.ts"),
-    "--include",
-    join(root, "src/sandbox/web_entry.ts"),
-    "--include",
-    join(root, "src/sandbox/plugin_worker.ts"),
-    "--include",
-    join(root, "src/sandbox/web_entry.ts"),
+    ...WORKER_MODULES.flatMap((name) => ["--include", join(root, "src/sandbox", name)]),
     ...(options.target ? ["--target", options.target] : []),
     "--output",
     join(options.out, name),

@@ -1,9 +1,8 @@
 /**
- * Text of PDF files. Loaded only where one was fetched.
+ * Text of PDF files. The package, which is large, is loaded only where one was fetched.
  *
  * @module
  */
-import { extractText, getDocumentProxy } from "unpdf";
 
 /** Pages that are read. */
 const MOST_PAGES = 500;
@@ -15,6 +14,7 @@ const MOST_PAGES = 500;
  * @throws {Error} for what is no PDF, or needs a password
  */
 export async function pdfText(body: Uint8Array): Promise<string> {
+  const { extractText, getDocumentProxy } = await import("unpdf");
   const document = await getDocumentProxy(body, { verbosity: 0 });
   try {
     if (document.numPages > MOST_PAGES) {

@@ -49,6 +49,12 @@ export function isDisabled(settings: Settings, name: string): boolean {
   return typeof own === "object" && own !== null && (own as { enabled?: unknown }).enabled === false;
 }
 
+/** Never called: names the host's modules, so that a program that is loaded from elsewhere has them in its cache. */
+export const PARTS: readonly (() => Promise<unknown>)[] = [
+  () => import("./_plugin_main.ts"),
+  () => import("../lib.ts"),
+];
+
 /** Where the code of hosts is. */
 export function hostCode(): PluginHostCode {
   const root = new URL("../", import.meta.url);

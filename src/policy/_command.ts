@@ -130,7 +130,8 @@ function check(command: string, prefixes: readonly string[], core: PolicyCore, c
   }
   const paths = plan.paths.map((use) => judgePath(use, core));
   const writes = writing(paths, core);
-  const problem = planProblem(plan, core) ?? pathProblem(paths) ?? (writes?.action === "deny" ? writes.reason : null);
+  const problem = planProblem(plan, core) ?? pathProblem(paths) ??
+    (writes?.action === "deny" ? writes.reason : null);
   return { plan, problem, paths, asks: writes?.action === "ask" ? [writes] : [] };
 }
 
@@ -154,7 +155,9 @@ function planProblem(plan: CommandPlan, core: PolicyCore): string | null {
     return "there is no command that could be checked";
   }
   const search = programSearch(core.input);
-  const deno = plan.programs.find((name) => isDenoName(name) || resolveProgram(name, search).problem === "deno");
+  const deno = plan.programs.find((name) =>
+    isDenoName(name) || resolveProgram(name, search).problem === "deno"
+  );
   return deno === undefined ? null : `${deno}: ${NO_DENO}`;
 }
 

@@ -63,7 +63,7 @@ export function compileCall(
   const core = policyCore(input);
   if (closed(tool, core) && !(decision.grant && input.grants?.covers(decision.grant.id, tool))) {
     // Whatever was decided: with these settings the tool is not to run, so it gets nothing.
-    const guard = { worktree: input.worktree, roots: [], rules: core.guard, consented: [] };
+    const guard = { worktree: input.worktree, roots: [], rules: core.guard, consented: [], programs: {} };
     return { permissions: NO_PERMISSIONS, guard, oneShot: false };
   }
   const programs = programsOf(tool, decision.command?.mode ?? "shell", core);

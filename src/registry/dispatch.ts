@@ -253,8 +253,8 @@ export class Dispatcher {
       if (tool.access.length === 0 || tool.plugin !== undefined) {
         output = await tool.execute(args, this.#hostContext(tool, io));
       } else {
-        const scope = compileCall(tool, decision, policyInput, consented);
         const confine = tool.access.includes("run") ? await this.#options.confine?.() : undefined;
+        const scope = compileCall(tool, decision, policyInput, consented, confine?.program);
         const result = await sandbox.run(tool, args, scope, {
           ...this.#callOptions(tool, args, io),
           confine,

@@ -200,6 +200,7 @@ interface SharedSettings {
   readonly env: Record<string, string>;
   readonly confine: CallSetup["confine"];
   readonly captureDirectory: string | undefined;
+  readonly programs: CallSetup["guard"]["programs"];
   readonly onSpawn: (pid: number) => void;
 }
 
@@ -220,6 +221,7 @@ async function programs(
       env: { ...setup.env, ...options.env },
       confine: setup.confine,
       captureDirectory: setup.captureDirectory,
+      programs: setup.guard.programs,
       onSpawn: (pid) => {
         pids.push(pid);
         post({ type: "spawned", id, pid });

@@ -6,7 +6,7 @@
  */
 import fs from "node:fs";
 import { ToolError } from "../errors.ts";
-import { dirname, isAbsolute, isWithin, normalize } from "../text/path.ts";
+import { dirname, isAbsolute, isWithin, normalize, toSlashes } from "../text/path.ts";
 import type { DirectoryEntry, FileStatus, Workspace } from "../tool.ts";
 import { openChecked } from "./_open.ts";
 import type { StartedProcess, Stdio } from "./_exec_process.ts";
@@ -88,23 +88,25 @@ export function safePath(path: string, worktree: string): string {
 }
 
 /**
- * The file of a program, where this worker can tell: by what it may see, or by what it may start.
+ * The file of a program, where this worker can tell: by what it may see, or by what it may start. Never one that the
+ * worktree brought along, be it by an entry of PATH or by a link.
  *
  * @returns an absolute path; null where there is none; undefined where only starting it will show
  */
 export function findProgram(
   name: string,
-  place: { readonly path: string; readonly cwd: string },
+  place: { readonly path: string; readonly cwd: string; readonly worktree: string },
 ): string | null | undefined {
   if (name.includes("/")) return isAbsolute(name) ? name : `${place.cwd}/${name}`;
   if (Deno.build.os === "windows") return undefined;
   let unknown = false;
   for (const directory of place.path.split(":")) {
-    if (directory === "") continue;
+    if (!isAbsolute(directory) || isWithin(normalize(directory), place.worktree)) continue;
     const path = `${directory.replace(/\/+$/, "")}/${name}`;
     try {
       const info = Deno.statSync(path);
-      if (info.isFile && ((info.mode ?? 0o111) & 0o111) !== 0) return path;
+      const program = info.isFile && ((info.mode ?? 0o111) & 0o111) !== 0;
+      if (program && !isWithin(toSlashes(Deno.realPathSync(path)), place.worktree)) return path;
     } catch (error) {
       if (!(error instanceof Deno.errors.NotCapable)) continue;
       unknown = true;

@@ -1,10 +1,13 @@
 /**
- * The far side: what runs in a worker of the sandbox. It gives up what it must not have, and only then loads tools.
+ * The far side of file tools: what runs in a worker of the sandbox. It gives up what it must not have before a tool's
+ * module is evaluated.
+ *
+ * Whatever a handler loads later must be imported here too: a narrowed worker can load no new local module.
  *
  * @module
  */
-import { narrow, serve } from "./_serve.ts";
+import "./_narrow.ts";
+import { serve } from "./_serve.ts";
+import { tools } from "../../tools/far_files.ts";
 
-narrow();
-const { tools } = await import("../../tools/mod.ts");
 serve(tools);

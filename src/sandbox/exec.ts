@@ -45,6 +45,8 @@ export interface ExecSettings extends ExecOptions {
   readonly captureDirectory?: string;
   /** Told the process group, so that the host can end it when this worker is ended. */
   readonly onSpawn?: (pid: number) => void;
+  /** The only programs that may be started, by name: absolute paths, null for what is not there. Absent: found by PATH. */
+  readonly programs?: Readonly<Record<string, string | null>>;
 }
 
 /**
@@ -154,12 +156,30 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
 }
 
 /**
- * The command with its program as an absolute path: a name by PATH, but never a file that the worktree brought along
- * under that name (the policy searches in the same way); a relative path from the working directory. A name that is not
- * found stays, and starting it says so.
+ * The file of a listed program.
+ *
+ * @throws {ToolError} `not_found` where there is none, `permission` where the call may not start a program of this name
  */
-function withProgram(argv: readonly string[], { env, cwd, confine }: ExecSettings): readonly string[] {
+export function listedProgram(name: string, programs: Readonly<Record<string, string | null>>): string {
+  if (!Object.hasOwn(programs, name)) {
+    throw new ToolError(`the sandbox does not let this call start ${name}`, "permission");
+  }
+  const path = programs[name];
+  if (typeof path !== "string") throw new ToolError(`command not found: ${name}`, "not_found");
+  return path;
+}
+
+/**
+ * The command with its program as an absolute path: by the call's list; without one a name by PATH, but never a file that
+ * the worktree brought along under that name (the policy searches in the same way), and a relative path from the working
+ * directory. A name that is not found stays, and starting it says so.
+ */
+function withProgram(
+  argv: readonly string[],
+  { env, cwd, confine, programs }: ExecSettings,
+): readonly string[] {
   const [program = "", ...args] = argv;
+  if (programs) return [listedProgram(program, programs), ...args];
   if (Deno.build.os === "windows" || program === "" || isAbsolute(program)) return argv;
   if (program.includes("/")) return [join(cwd, program), ...args];
   for (const directory of (env.PATH ?? "").split(":")) {

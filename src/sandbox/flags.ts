@@ -137,7 +137,12 @@ export function listed(flags: CeilingFlags, keep: readonly string[]): CeilingFla
  * @throws {ConfigError} for a path with a comma, which a flag cannot carry
  */
 export function ceilingArguments(flags: CeilingFlags, keep: readonly string[] = []): string[] {
-  const out: string[] = ["--no-prompt", "--cached-only", "--unstable-worker-options"];
+  const out: string[] = [
+    "--no-prompt",
+    "--cached-only",
+    "--unstable-worker-options",
+    "--unstable-lazy-dynamic-imports",
+  ];
   const list = (flag: string, values: readonly string[], kind: string) => {
     if (values.length > 0) out.push(`--${flag}=${values.map((value) => checked(value, kind)).join(",")}`);
   };

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { moduleAddress } from "./_module.ts";
+import { moduleAddress } from "./_module.ts";
 import { LineReader, type PluginSetup } from "./_plugin_protocol.ts";
 import { OUT_OF_MEMORY } from "./plugin_process.ts";
 
@@ -21,7 +23,7 @@ export async function hostPlugin(setup: string, exit: (code: number) => void): P
   setInterval(() => {
     if (Deno.memoryUsage().rss > memory * 1024 * 1024) exit(OUT_OF_MEMORY);
   }, WATCH);
-  const worker = new Worker(new URL("./plugin_worker.ts", import.meta.url), {
+  const worker = new Worker(moduleAddress("plugin_worker.ts"), {
     type: "module",
     name: "plugin",
     deno: {
@@ -50,6 +52,9 @@ export async function hostPlugin(setup: string, exit: (code: number) => void): P
   for await (const bytes of Deno.stdin.readable) lines.push(bytes);
   exit(0);
 }
+
+/** Never called: names the worker's module, so that a program that is loaded from elsewhere has it in its cache. */
+export const PARTS: readonly (() => Promise<unknown>)[] = [() => import("./plugin_worker.ts")];
 
 function list(values: readonly string[]): string[] | false {
   return values.length > 0 ? [...values] : false;

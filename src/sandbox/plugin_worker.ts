@@ -117,7 +117,11 @@ async function load(setup: Setup): Promise<void> {
 }
 
 async function importEntry(path: string): Promise<Record<string, unknown>> {
-  if (!Deno.build.standalone) return await import(new URL(`file://${encodeURI(path)}`).href);
+  if (!Deno.build.standalone) {
+    const url = new URL("file:///");
+    url.pathname = path.replaceAll("%", "%25");
+    return await import(url.href);
+  }
   // A compiled binary loads no files but its own.
   if (!/\.m?js$/.test(path)) {
     throw new Error(

@@ -12,6 +12,7 @@ import type { Tool, ToolOutput } from "../tool.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
 import type { CallScope, HopScope, PermissionSet } from "../policy/types.ts";
 import type { ConfineSpec } from "./confine.ts";
+import { moduleAddress } from "./_module.ts";
 import { signalGroup } from "./_exec_signal.ts";
 import { Fanout, type Helpers } from "./_fanout.ts";
 import { readCeiling, workerPlan } from "./flags.ts";
@@ -30,7 +31,7 @@ export interface SandboxOptions {
   readonly inherit?: boolean;
   /** Most warm workers of one permission set. Default 2. */
   readonly size?: number;
-  /** Module of the workers. Default entry.ts, which carries the bundled tools. */
+  /** Module of all workers. Default: entry.ts, run_entry.ts or page_entry.ts, by what a tool needs. */
   readonly entry?: URL;
   /** This process's own permissions, where it runs under a ceiling. Default: what the launcher said. */
   readonly ceiling?: CeilingFlags;
@@ -75,7 +76,7 @@ interface Job {
 /** Runs tools in workers. */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #entry: URL;
+  readonly #entry: URL | null;
   readonly #size: number;
   readonly #groups = new Map<string, WorkerGroup>();
   readonly #lock = new SideLock();
@@ -90,7 +91,7 @@ export class Sandbox {
   /** @param options see {@link SandboxOptions}; nothing is started yet */
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#entry = options.entry ?? new URL("./entry.ts", import.meta.url);
+    this.#entry = options.entry ?? null;
     this.#size = Math.max(1, options.size ?? 2);
     const note = options.inherit ? null : readCeiling();
     this.#ceiling = options.ceiling ?? note?.flags ?? null;
@@ -139,7 +140,9 @@ export class Sandbox {
   warm(scope: CallScope): void {
     if (scope.oneShot) return;
     try {
-      this.#group(this.#permissions(scope.permissions)).warm();
+      const { run, read } = scope.permissions;
+      const name = run.length > 0 ? "run_entry.ts" : read.length > 0 ? "entry.ts" : "page_entry.ts";
+      this.#group(this.#permissions(scope.permissions), this.#entry ?? moduleAddress(name)).warm();
     } catch {
       // The first call says why.
     }
@@ -201,7 +204,7 @@ export class Sandbox {
       };
       const job: Job = { tool, what, args, setup, options };
       if (scope.oneShot) return await this.#runAlone(job, permissions);
-      const group = this.#group(permissions);
+      const group = this.#group(permissions, this.#entryOf(tool));
       const worker = await group.take(signal);
       return await this.#runOn(worker, job, group);
     } catch (error) {
@@ -215,7 +218,7 @@ export class Sandbox {
   /** A worker for this call alone. */
   async #runAlone(job: Job, permissions: PermissionSet): Promise<SandboxResult> {
     const plan = this.#options.inherit ? null : workerPlan(permissions, this.#ceiling, true);
-    const worker = new WorkerHandle(this.#entry, plan);
+    const worker = new WorkerHandle(this.#entryOf(job.tool), plan);
     const alone: Helpers = { spare: () => null, release: (worker) => worker.terminate() };
     return await this.#runOn(worker, job, alone);
   }
@@ -291,14 +294,25 @@ export class Sandbox {
     });
   }
 
-  #group(permissions: PermissionSet): WorkerGroup {
-    const key = JSON.stringify(
+  /** The module that carries a tool. */
+  #entryOf(tool: Tool): URL {
+    const { access } = tool;
+    const name = access.includes("run")
+      ? "run_entry.ts"
+      : access.includes("read") || access.includes("write")
+      ? "entry.ts"
+      : "page_entry.ts";
+    return this.#entry ?? moduleAddress(name);
+  }
+
+  #group(permissions: PermissionSet, entry: URL): WorkerGroup {
+    const key = entry.href + JSON.stringify(
       (["read", "write", "run", "net", "env"] as const).map((kind) => [...new Set(permissions[kind])].sort()),
     );
     let group = this.#groups.get(key);
     if (!group) {
       const plan = this.#options.inherit ? null : workerPlan(permissions, this.#ceiling, false);
-      group = new WorkerGroup(this.#entry, plan, this.#size);
+      group = new WorkerGroup(entry, plan, this.#size);
       this.#groups.set(key, group);
     }
     return group;

@@ -16,7 +16,14 @@ import { DEFAULT_MAX_BYTES } from "./_exec_capture.ts";
 import { findProgram, guardedFiles, safePath, type ShellHost } from "./_shell_host.ts";
 import { TreeRun } from "./_shell_run.ts";
 import { confineCommand } from "./confine.ts";
-import { cleanUp, type ExecSettings, OutputCapture, startProcess, type Stdio } from "./exec.ts";
+import {
+  cleanUp,
+  type ExecSettings,
+  listedProgram,
+  OutputCapture,
+  startProcess,
+  type Stdio,
+} from "./exec.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const KILL_DELAY = 400;
@@ -45,7 +52,7 @@ export async function runTree(plan: CommandPlan, io: ShellIo): Promise<ExecResul
   const env = { ...io.env };
   if (env.PATH !== undefined) env.PATH = safePath(env.PATH, io.workspace.root);
   const state = { logical: io.cwd, physical: io.cwd, previous: null, status: 0 };
-  const run = new TreeRun(hostOf(plan, io, output), env, state);
+  const run = new TreeRun(hostOf(io, output), env, state);
   try {
     const end = await supervise(run, tree, io);
     const left = await output.finish(end.forced ? 20 : GRACE);
@@ -147,17 +154,22 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
   }
 }
 
-function hostOf(plan: CommandPlan, io: ShellIo, output: Output): ShellHost {
+function hostOf(io: ShellIo, output: Output): ShellHost {
   return {
     ...guardedFiles(io.workspace),
     output: output.stdio,
     take: (bytes) => output.take(bytes),
-    start({ argv, cwd, env, stdio }) {
-      const name = argv[0]!, known = plan.resolved && Object.hasOwn(plan.resolved, name);
-      const path = known ? plan.resolved![name] : findProgram(name, { path: env.PATH ?? "", cwd });
-      if (path === null) return Promise.reject(new ToolError(`command not found: ${name}`, "not_found"));
+    async start({ argv, cwd, env, stdio }) {
+      const name = argv[0]!;
+      const path = io.programs
+        ? listedProgram(name, io.programs)
+        : findProgram(name, { path: env.PATH ?? "", cwd, worktree: io.workspace.root });
+      // A name that is not found here must not be looked for by the program that confines.
+      if (path === null || (path === undefined && io.confine)) {
+        throw new ToolError(`command not found: ${name}`, "not_found");
+      }
       const words = [path ?? name, ...argv.slice(1)];
-      return startProcess(io.confine ? confineCommand(words, io.confine, cwd) : words, {
+      return await startProcess(io.confine ? confineCommand(words, io.confine, cwd) : words, {
         cwd,
         env,
         stdio,

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { moduleAddress } from "./_module.ts";
 import { messageOf, ToolError } from "../errors.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
 import type { HopScope, PermissionSet } from "../policy/types.ts";
@@ -90,7 +91,7 @@ class WebWorker {
 
   constructor(permissions: Deno.PermissionOptionsObject | null) {
     const options = permissions === null ? { type: "module" } : { type: "module", deno: { permissions } };
-    this.#worker = new Worker(new URL("./web_entry.ts", import.meta.url), options as WorkerOptions);
+    this.#worker = new Worker(moduleAddress("web_entry.ts"), options as WorkerOptions);
     this.#worker.onmessage = ({ data }: MessageEvent<FromWeb>) => {
       if (data.type === "crashed") this.end(data.reason);
       else if (data.type === "done") {

@@ -221,7 +221,7 @@ Deno.test("compile: a redirect adds the file that it writes, inside the worktree
 Deno.test("compile: a command that runs by itself gets the programs of that list, the others the shell", () => {
   const over = { tool_permission: { bash: "ask", bash_auto: ["echo"] } };
   const automatic = compiled(runCommand, { command: "echo a" }, over);
-  assert.deepEqual([automatic.permissions.run, automatic.oneShot], [["/usr/bin/echo"], true]);
+  assert.deepEqual([automatic.permissions.run, automatic.oneShot], [["/usr/bin/echo"], false]);
   assert.deepEqual(compiled(runCommand, { command: "touch a" }, over).permissions.run, ["/bin/sh"]);
 });
 

@@ -111,6 +111,7 @@ Deno.test("programs: several at once, without repeats", () => {
     paths: ["/bin/a", "/bin/b"],
     deno: ["deno"],
     missing: ["c"],
+    byName: { a: "/bin/a", b: "/bin/b", "/bin/a": "/bin/a", c: null, deno: null },
   });
 });
 

@@ -1,6 +1,8 @@
 /** The far side with the tools of the tests. @module */
-import { narrow, serve } from "../../src/sandbox/_serve.ts";
+import "../../src/sandbox/_narrow.ts";
+import "../../src/sandbox/exec.ts";
+import "../../src/sandbox/shell.ts";
+import { serve } from "../../src/sandbox/_serve.ts";
+import { tools } from "./_tools.ts";
 
-narrow();
-const { tools } = await import("./_tools.ts");
 serve(tools);

@@ -162,6 +162,38 @@ Deno.test("a worker under a ceiling with denied places gives up all else before 
   }
 });
 
+Deno.test("under flags written by hand, a global permission with denied places is an error that says what to do", async () => {
+  using tree = makeWorktree();
+  const calls = JSON.stringify([{
+    tool: "write",
+    args: { path: "a", value: "x" },
+    scope: scopeFor(tree, [tree.work]),
+  }]);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--unstable-worker-options",
+      "--allow-read",
+      "--allow-write",
+      `--deny-write=${join(tree.work, ".git")}`,
+      new URL("./_program.ts", import.meta.url).pathname,
+      "calls",
+      calls,
+      tree.work,
+    ],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const { code, out, err } = await outcome(child);
+  assert.equal(code, 0, err);
+  const [result] = JSON.parse(out);
+  assert.equal(result.ok, false);
+  assert.match(result.message, /^Cannot narrow a worker: .* -A .*--allow-write$/);
+  assert.equal(tree.read("work/a"), null);
+});
+
 Deno.test("an approved call outside gets its path under a ceiling with denied places", async () => {
   using tree = makeWorktree({ outside: { "a": "old", "b": "other" } });
   const path = join(tree.outside, "a"), temporary = join(tree.outside, ".t.tmp");

@@ -352,11 +352,29 @@ test("programs are found on PATH, never in the worktree", {
   assert.equal(await bench.output("./tool a"), "tool a\n");
 });
 
-test("a program that the host resolved is that one", {}, async (bench) => {
-  const plan = { ...bench.plan("evil a; nope"), resolved: { evil: "/bin/echo", nope: null } };
-  const { output } = await runTree(plan, bench.io());
-  assert.equal(output, "a\nnope: command not found\n");
+test("with a list of programs, a name is what the list says, and no other name starts", {}, async (bench) => {
+  const programs = { evil: "/bin/echo", nope: null };
+  assert.equal(await bench.output("evil a; nope", { programs }), "a\nnope: command not found\n");
+  assert.equal((await bench.run("nope", { programs })).code, 127);
+  await assert.rejects(
+    bench.run("evil a; touch pwned", { programs }),
+    (error) => error instanceof ToolError && error.kind === "permission" && /touch/.test(error.message),
+  );
+  assert.equal(bench.tree.read("work/pwned"), null);
 });
+
+test(
+  "a link on PATH into the worktree is no program",
+  { files: { "bin/ls": "#!/bin/sh\necho evil\n" } },
+  async (bench) => {
+    Deno.chmodSync(`${bench.tree.work}/bin/ls`, 0o755);
+    const outside = `${bench.tree.root}/sbin`;
+    Deno.mkdirSync(outside);
+    Deno.symlinkSync(`${bench.tree.work}/bin/ls`, `${outside}/ls`);
+    const env = { ...bench.env(), PATH: `${outside}:${bench.tree.work}/bin` };
+    assert.equal(await bench.output("ls", { env }), "ls: command not found\n");
+  },
+);
 
 test("a program sees the name by which it was called", {}, async (bench) => {
   assert.match(await bench.output("ls /none"), /^ls: /);

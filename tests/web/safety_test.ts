@@ -16,96 +16,85 @@ function each(name: string, body: (options: RigOptions) => Promise<void>): void 
   for (const [layer, options] of LAYERS) Deno.test(`${name}: ${layer}`, () => body(options));
 }
 
-async function refused(options: RigOptions, args: unknown, web: WebServer | null): Promise<string> {
+/** Each call is an error, and nothing was asked for. */
+async function refused(options: RigOptions, calls: readonly unknown[], web: WebServer | null): Promise<void> {
   using run = rig(options);
-  const { content, isError } = await run.call("web_fetch", args);
-  assert.equal(isError, true, content);
-  assert.match(content, /^Error: [^\n]+$/);
-  assert.doesNotMatch(content, new RegExp(SECRET));
-  if (web) assert.deepEqual(web.paths(), []);
-  return content;
+  for (const args of calls) {
+    const { content, isError } = await run.call("web_fetch", args);
+    assert.equal(isError, true, content);
+    assert.match(content, /^Error: [^\n]+$/, JSON.stringify(args));
+    assert.doesNotMatch(content, new RegExp(SECRET));
+    if (web) assert.deepEqual(web.paths(), []);
+  }
 }
 
 each("a loopback address in any spelling is not asked for", async (options) => {
   await using web = startWeb(secret);
-  for (
-    const host of [
-      "127.0.0.1",
-      "127.1",
-      "2130706433",
-      "0x7f000001",
-      "0177.0.0.1",
-      "0x7f.1",
-      "127.0.0.1.",
-      "[::ffff:127.0.0.1]",
-      "[::ffff:7f00:1]",
-      "[0:0:0:0:0:ffff:7f00:1]",
-      "[64:ff9b::7f00:1]",
-      "１２７.０.０.１",
-      "127。0。0。1",
-    ]
-  ) {
-    await refused(options, { url: `http://${host}:${web.port}/` }, web);
-  }
+  const hosts = [
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f000001",
+    "0177.0.0.1",
+    "0x7f.1",
+    "127.0.0.1.",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[0:0:0:0:0:ffff:7f00:1]",
+    "[64:ff9b::7f00:1]",
+    "１２７.０.０.１",
+    "127。0。0。1",
+  ];
+  await refused(options, hosts.map((host) => ({ url: `http://${host}:${web.port}/` })), web);
 });
 
 each("a name that resolves to this machine is not asked for", async (options) => {
   await using web = startWeb(secret);
-  for (
-    const address of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", "192.168.0.1", "fd00::1", "rubbish"]
-  ) {
-    const names = { "harmless.example.com": [address] };
-    await refused({ ...options, names }, { url: `http://harmless.example.com:${web.port}/` }, web);
-  }
+  const addresses = ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", "192.168.0.1", "fd00::1", "rubbish"];
+  const names = Object.fromEntries(addresses.map((address, i) => [`harmless${i}.example.com`, [address]]));
+  const calls = Object.keys(names).map((name) => ({ url: `http://${name}:${web.port}/` }));
+  await refused({ ...options, names }, calls, web);
 });
 
 each("localhost and names below it are not asked for", async (options) => {
   await using web = startWeb(secret);
-  for (const host of ["localhost", "LOCALHOST", "localhost.", "a.localhost"]) {
-    const names = { localhost: ["127.0.0.1"], "a.localhost": ["127.0.0.1"] };
-    await refused({ ...options, names }, { url: `http://${host}:${web.port}/` }, web);
-  }
+  const names = { localhost: ["127.0.0.1"], "a.localhost": ["127.0.0.1"] };
+  const hosts = ["localhost", "LOCALHOST", "localhost.", "a.localhost"];
+  await refused({ ...options, names }, hosts.map((host) => ({ url: `http://${host}:${web.port}/` })), web);
 });
 
 each("metadata and link-local addresses are not asked for, whoever says yes", async (options) => {
-  for (
-    const url of [
-      "http://169.254.169.254/latest/meta-data/",
-      "http://169.254.169.254:80/",
-      "http://[fd00:ec2::254]/latest/",
-      "http://[fe80::1]/",
-      "http://2852039166/",
-      "http://[::ffff:a9fe:a9fe]/",
-      "http://metadata.example.com/",
-      "http://224.0.0.1/",
-      "http://0.0.0.0/",
-      "http://100.100.100.200/",
-    ]
-  ) {
-    const names = { "metadata.example.com": ["169.254.169.254"] };
-    await refused({ ...options, names, confirm: "yes" }, { url }, null);
-  }
+  const urls = [
+    "http://169.254.169.254/latest/meta-data/",
+    "http://169.254.169.254:80/",
+    "http://[fd00:ec2::254]/latest/",
+    "http://[fe80::1]/",
+    "http://2852039166/",
+    "http://[::ffff:a9fe:a9fe]/",
+    "http://metadata.example.com/",
+    "http://224.0.0.1/",
+    "http://0.0.0.0/",
+    "http://100.100.100.200/",
+  ];
+  const names = { "metadata.example.com": ["169.254.169.254"] };
+  await refused({ ...options, names, confirm: "yes" }, urls.map((url) => ({ url })), null);
 });
 
 each("other schemes, credentials and broken URLs are not asked for", async (options) => {
   await using web = startWeb(secret);
-  for (
-    const url of [
-      "file:///etc/passwd",
-      "FILE://localhost/etc/passwd",
-      "ftp://127.0.0.1/",
-      "data:text/plain,x",
-      "blob:null/1",
-      "javascript:1",
-      "/etc/passwd",
-      `http://user@127.0.0.1:${web.port}/`,
-      `http://example.com:pw@127.0.0.1:${web.port}/`,
-      "http://",
-    ]
-  ) {
-    await refused({ ...options, confirm: "yes" }, { url }, web);
-    await refused({ ...options, confirm: "yes" }, { id: url }, web);
-  }
+  const urls = [
+    "file:///etc/passwd",
+    "FILE://localhost/etc/passwd",
+    "ftp://127.0.0.1/",
+    "data:text/plain,x",
+    "blob:null/1",
+    "javascript:1",
+    "/etc/passwd",
+    `http://user@127.0.0.1:${web.port}/`,
+    `http://example.com:pw@127.0.0.1:${web.port}/`,
+    "http://",
+  ];
+  await refused({ ...options, confirm: "yes" }, urls.flatMap((url) => [{ url }, { id: url }]), web);
 });
 
 Deno.test("a redirect to this machine is not followed", async () => {
@@ -124,9 +113,10 @@ async function redirects(options: RigOptions): Promise<void> {
   });
   // The first hop is private too: somebody says yes to it, and to nothing else.
   const names = { "start.example.com": ["127.0.0.1"], "inside.example.com": ["127.0.0.1"] };
+  let asked = 0;
+  using run = rig({ ...options, names, confirm: () => asked++ === 0 ? "yes" : "nobody" });
   for (const path of ["/address", "/name", "/scheme", "/user", "/metadata", "/relative"]) {
-    let asked = 0;
-    using run = rig({ ...options, names, confirm: () => asked++ === 0 ? "yes" : "nobody" });
+    asked = 0;
     const { content } = await run.call("web_fetch", { url: `http://start.example.com:${web.port}${path}` });
     assert.match(content, /^Error: [^\n]+$/);
     assert.doesNotMatch(content, new RegExp(SECRET));
