@@ -30,6 +30,7 @@ const files = Deno.args.length > 0 ? Deno.args : [
   "src/sandbox/open_workspace.ts",
   "src/llm/",
   "src/plugins/",
+  "tools/README.md",
 ];
 try {
   const child = new Deno.Command(Deno.execPath(), {

@@ -55,10 +55,13 @@ export function findFile(workspace: Workspace, path: string, advice: string): Fo
   if (found.status.kind === "directory") {
     throw new ToolError(`${shownName(path)} is a directory (${advice})`);
   }
-  if (found.status.kind !== "file") {
-    throw new ToolError(`${shownName(path)} is not a regular file (a device, pipe or socket); name a file`);
-  }
+  if (found.status.kind !== "file") throw irregular(path);
   return found;
+}
+
+/** The error for what is neither a file nor a directory. */
+export function irregular(path: string): ToolError {
+  return new ToolError(`${shownName(path)} is not a regular file (a device, pipe or socket); name a file`);
 }
 
 /** The error for a path where there is nothing: `file not found: <path>`, and what may have been meant. */

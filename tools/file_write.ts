@@ -9,7 +9,7 @@ import { clipDiff, unifiedDiff } from "../src/text/diff.ts";
 import { countChars, countLines, splitLines } from "../src/text/lines.ts";
 import { toSlashes } from "../src/text/path.ts";
 import { defineTool, type Tool, toolResult, type Workspace } from "../src/tool.ts";
-import { find, shownName } from "./_files.ts";
+import { find, irregular, shownName } from "./_files.ts";
 import { DETAIL_LINES, IN_PLACE, LARGEST_DIFF, PREVIEW_LINES } from "./_preview.ts";
 
 /** Lines of a new file that a preview shows. */
@@ -89,7 +89,7 @@ function writable(workspace: Workspace, path: string): { path: string; exists: b
     throw new ToolError(`${shownName(path)} is a directory; add a file name`);
   }
   if (found.status.kind !== "file") {
-    throw new ToolError(`${shownName(path)} is not a regular file (a device, pipe or socket); name a file`);
+    throw irregular(path);
   }
   return { path: found.path, exists: true };
 }

@@ -7,7 +7,7 @@ import { ToolError } from "../src/errors.ts";
 import { basename } from "../src/text/path.ts";
 import { plural } from "../src/text/lines.ts";
 import { defineTool, type Tool, type ToolContext, type Workspace } from "../src/tool.ts";
-import { atLeast, find, missing, shownName } from "./_files.ts";
+import { atLeast, find, irregular, missing, shownName } from "./_files.ts";
 import { type FileResult, type Findings, merge, Searcher, type SearchOptions, type Unit } from "./_grep.ts";
 import { below, list, openPlace, type Place } from "./_walk.ts";
 
@@ -64,6 +64,7 @@ export const grep: Tool = defineTool({
     const searcher = new Searcher(options, tool.workspace);
     const found = find(tool.workspace, path);
     if (!found) throw missing(tool.workspace, "path", path);
+    if (found.status.kind !== "directory" && found.status.kind !== "file") throw irregular(path);
     const findings = found.status.kind === "directory"
       ? await searchTree(
         searcher,

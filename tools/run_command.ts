@@ -17,7 +17,8 @@ export const runCommand: Tool = defineTool({
   access: ["run"],
   commandArg: "command",
   paths: ({ cwd }) => cwd === undefined || cwd === "" ? [] : [{ path: cwd, access: "list" }],
-  programs: () => ["$shell", ...HELPERS],
+  // `setsid` gives the shell a session of its own for less than a fork costs; beside a shell it adds no power.
+  programs: () => ["$shell", "setsid", ...HELPERS],
   keyArg: "command",
   echo: true,
   short: "Run a shell command",

@@ -96,6 +96,10 @@ export async function prepare(
   });
   registry.freeze();
   const warn = (message: string) => io.err(`Warning: ${message}\n`);
+  if (!options.quiet && listsNames(settings)) {
+    const { unknownNames } = await import("./_tool_names.ts");
+    unknownNames(settings, [...Object.values(groups).flat(), ...registry.list()]).forEach(warn);
+  }
   const catalog = lateCatalog(base, trustsRun(values, io), warn, () => pluginLayers(plugins));
   const policyInput: PolicyInput = {
     settings,
@@ -139,6 +143,12 @@ function wrappers(): string[] {
         Deno.permissions.querySync({ name: "run", command: path }).state === "granted";
     }
   });
+}
+
+/** Whether there are lists of tools' names to look over. */
+function listsNames({ tools, mode, modes }: Settings): boolean {
+  const own = modes[mode]?.tools;
+  return [tools.allow, tools.deny, own?.allow, own?.deny].some((list) => (list?.length ?? 0) > 0);
 }
 
 /** Whether commands are checked as trees, which needs the parser. */
@@ -201,11 +211,26 @@ export async function underCeiling(host: Host, flags: () => CeilingFlags): Promi
   return await launch({
     flags: flags(),
     mainModule: Deno.mainModule,
-    args: Deno.args,
+    args: withWorktree(Deno.args, host.worktree),
     env: Deno.env.toObject(),
     worktree: host.worktree,
     plugins: host.plugins?.link ?? undefined,
   });
+}
+
+/** The words with the canonical worktree as `--path`: under the ceiling a link to it could not be followed. */
+export function withWorktree(args: readonly string[], worktree: string): string[] {
+  const out: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i]!;
+    if (word === "--") return [...out, ...args.slice(i)];
+    if (word.startsWith("--path=")) out.push(`--path=${worktree}`);
+    else if (word === "--path") {
+      out.push(`--path=${worktree}`);
+      i++;
+    } else out.push(word);
+  }
+  return out;
 }
 
 /** Where the catalog is written, when a tool may write it. */

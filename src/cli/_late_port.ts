@@ -19,6 +19,11 @@ export class LatePort implements HostPort {
     return () => this.#root();
   }
 
+  /** What serves it, where a call or a continued run had it made. */
+  get made(): Promise<RootHead> | null {
+    return this.#made;
+  }
+
   /** Performs an operation of the engine. */
   async call(
     operation: string,

@@ -7,6 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import type { UserPaths } from "../config/paths.ts";
 import { messageOf } from "../errors.ts";
 import type { AccessPlaces } from "../plugins/access.ts";
+import { anyPlugins } from "../plugins/found.ts";
 import type { LoadedPlugin, PluginInfo } from "../plugins/load.ts";
 import { isDenoName, resolveProgram } from "../policy/programs.ts";
 import type { Preset } from "../provider/presets.ts";
@@ -93,8 +94,8 @@ function mayLook(): boolean {
 /** Loads the plugins that count and registers their tools; null where none is installed. */
 export async function loadHostPlugins(input: PluginsInput): Promise<HostPlugins | null> {
   const { worktree, paths, settings, trusted, io, registry } = input;
-  const { anyPlugins, loadPlugins } = await import("../plugins/load.ts");
   if (!anyPlugins({ configDir: paths.config, worktree })) return null;
+  const { loadPlugins } = await import("../plugins/load.ts");
   const plans: PluginPlan[] = [];
   const [{ PluginRunner }, { link, lack, own }] = await Promise.all([
     import("../plugins/runner.ts"),

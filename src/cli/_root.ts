@@ -7,6 +7,7 @@ import { deliverAnswers } from "../engine/ask_routes.ts";
 import type { Head, HeadParts } from "../engine/heads.ts";
 import { HeadPort } from "../engine/host_port.ts";
 import type { Instructions } from "../engine/prompt.ts";
+import type { Run } from "../engine/runs.ts";
 import { Todos } from "../engine/todos.ts";
 import { PolyglavError } from "../errors.ts";
 import type { Provider } from "../provider/provider.ts";
@@ -20,6 +21,8 @@ import type { Host } from "./_host.ts";
 /** The root's port, and how a continued run begins. */
 export interface RootHead {
   readonly port: HostPort;
+  /** The root and every sub-agent, in the order of start. */
+  readonly runs: readonly Run[];
   /**
    * What a run that is continued is told: the answers to its parked questions, then the prompt.
    *
@@ -63,6 +66,7 @@ export async function rootHead(
   };
   return {
     port: new HeadPort(shared, () => head),
+    runs: shared.runs.list(),
     begin(prompt) {
       const { texts, waiting } = deliverAnswers(shared, head);
       if (texts.length === 0 && waiting.length > 0 && prompt.trim() === "") {

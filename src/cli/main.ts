@@ -66,7 +66,7 @@ const COMMANDS: readonly {
  */
 export async function main(args: readonly string[]): Promise<number> {
   const first = args[0];
-  if (args.length === 1 && (first === "--version" || first === "-V")) {
+  if (first === "--version" || first === "-V") {
     writeAll(Deno.stdout, `polyglav ${VERSION}\n`);
     return 0;
   }
@@ -86,11 +86,16 @@ export async function main(args: readonly string[]): Promise<number> {
 async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
   const words = [...args];
   let help = false;
+  // `--path DIR` may stand before the command as well as after it.
+  const before = leadingPath(words);
   if (words[0] === "help") {
     words.shift();
     help = true;
   }
+  before.push(...leadingPath(words));
   const name = words.shift();
+  if (name === "--version" || name === "-V") return await main([name]);
+  words.unshift(...before);
   if (name === undefined || name === "--help" || name === "-h") {
     const { programHelp } = await import("./_help.ts");
     const text = programHelp(VERSION, COMMANDS);
@@ -118,6 +123,12 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
     return 0;
   }
   return await line.command.run!({ values: line.values, positionals: line.positionals, io });
+}
+
+/** Takes `--path DIR` and `--path=DIR` off the beginning. */
+function leadingPath(words: string[]): string[] {
+  if (words[0]?.startsWith("--path=")) return words.splice(0, 1);
+  return words[0] === "--path" && words.length > 1 ? words.splice(0, 2) : [];
 }
 
 async function report(error: unknown, io: CliIo): Promise<number> {

@@ -10,7 +10,8 @@ import { globalConfigFile } from "../config/paths.ts";
 import { EXIT, messageOf, UsageError } from "../errors.ts";
 import { accessWords, grantedAccess } from "../plugins/access.ts";
 import { type PluginFolder, readPluginFolder } from "../plugins/folder.ts";
-import { loadPlugins, planOf, type PluginInfo, type PluginOrigin, pluginsFolder } from "../plugins/load.ts";
+import { type PluginOrigin, pluginsFolder } from "../plugins/found.ts";
+import { loadPlugins, planOf, type PluginInfo } from "../plugins/load.ts";
 import {
   copyPlugin,
   describePlugin,

@@ -117,12 +117,13 @@ async function ceiling(host: Host, yes: boolean): Promise<string[]> {
 async function runExplain({ values, positionals, io }: Invocation): Promise<number> {
   const [name, json = "{}"] = positionals;
   const host = await prepare(values, io);
+  await host.catalog.load();
   const found = host.registry.find(name!);
   if (!found) throw new ToolError(host.registry.unknown(name!), "not_found");
   const { tool, preset } = found;
   const args = cleanArguments(tool, { ...preset, ...parseArguments(json) });
   const decision = host.policy.resolve(tool, args);
-  const permissions = decision.action === "deny" || tool.access.length === 0
+  const permissions = decision.action === "deny" || tool.access.length === 0 || tool.plugin !== undefined
     ? null
     : compileCall(tool, decision, host.policyInput, decision.action === "ask").permissions;
   if (values.output === "json") {

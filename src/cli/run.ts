@@ -7,8 +7,9 @@ import { ConfigError, EXIT, messageOf, PolyglavError, UsageError } from "../erro
 import { createProvider, providerAddress, readKeys } from "../provider/detect.ts";
 import type { TurnResult } from "../engine/engine.ts";
 import type { Provider } from "../provider/provider.ts";
+import type { Run } from "../engine/runs.ts";
 import type { AskStore } from "../engine/asks.ts";
-import { dirname, join } from "../text/path.ts";
+import { join } from "../text/path.ts";
 import type { UiSink } from "../ui/sink.ts";
 import type { Command, Invocation } from "./_command.ts";
 import {
@@ -23,6 +24,7 @@ import {
   underCeiling,
 } from "./_host.ts";
 import { LatePort } from "./_late_port.ts";
+import { trustsRun } from "./_load.ts";
 import { onSignals } from "./_signals.ts";
 
 type Values = Invocation["values"];
@@ -111,8 +113,7 @@ async function run({ values, io }: Invocation): Promise<number> {
       providerAddress: address,
       ownServers: own,
       read: files.replay ? [files.replay] : [],
-      // A recording is written beside its target and renamed.
-      write: [...(files.record ? [dirname(files.record)] : []), ...askFiles(host, values)],
+      write: [...(files.record ? [files.record] : []), ...askFiles(host, values)],
       answered: launches && values.continue === true && asks !== null && permitted(values, asks),
     }));
   if (code !== null) return code;
@@ -129,9 +130,7 @@ async function run({ values, io }: Invocation): Promise<number> {
   const ready = provider.warm?.();
   ready?.catch(() => {/* the first request says what is wrong */});
   const prompt = values.prompt === "-" ? await io.stdin() : String(values.prompt ?? "");
-  if (prompt.trim() === "" && values.continue !== true) {
-    throw new UsageError("run: the prompt is empty; say what to do with --prompt TEXT");
-  }
+  checkPrompt(prompt, values);
   return await turn(host, provider, prompt, values, warn);
 }
 
@@ -144,6 +143,7 @@ function check(values: Values): void {
       'run: needs --prompt TEXT, or --prompt - for standard input (see "polyglav run --help")',
     );
   }
+  if (values.prompt !== undefined && values.prompt !== "-") checkPrompt(String(values.prompt), values);
   if (values.yes === true && values.no === true) {
     throw new UsageError("run: --yes and --no exclude each other; give one");
   }
@@ -151,6 +151,12 @@ function check(values: Values): void {
     throw new UsageError("run: --replay plays a recording and --record writes one; give one of them");
   }
   secondsOf(values.timeout);
+}
+
+function checkPrompt(prompt: string, values: Values): void {
+  if (prompt.trim() === "" && values.continue !== true) {
+    throw new UsageError("run: the prompt is empty; say what to do with --prompt TEXT");
+  }
 }
 
 /** Where parked questions are, when this run may park or deliver some. */
@@ -226,7 +232,7 @@ async function turn(
       worktree: host.worktree,
       stateDir: host.paths.state,
       name: values["session-id"] as string | undefined,
-      trust: values.trust === true,
+      trust: trustsRun(values, io),
       noiseTools: settings.noise_tools,
       maxToolChars: settings.session_tool_max_chars,
       canonicalName: (name) => host.registry.get(name)?.name ?? name,
@@ -276,7 +282,11 @@ async function turn(
     }
     if (timedOut) result = withTimeout(result, seconds!);
     const drift = await closeProvider(provider);
-    if (output === "json") io.out(`${JSON.stringify(jsonResult(result, provider, session), null, 2)}\n`);
+    if (output === "json") {
+      io.out(
+        `${JSON.stringify(jsonResult(result, provider, session, (await port.made)?.runs ?? []), null, 2)}\n`,
+      );
+    }
     if (timedOut) io.err(`polyglav: the turn was ended after ${seconds}s (--timeout)\n`);
     if (drift) throw drift;
     return exitCode(result, values.strict === true);
@@ -308,7 +318,10 @@ function jsonResult(
   result: TurnResult,
   provider: Provider,
   session: { readonly name: string; readonly id: string },
+  runs: readonly Run[],
 ) {
+  const subs = runs.filter(({ parent }) => parent !== null)
+    .map(({ id, role, session, status, usage }) => ({ id, role, session, status, usage }));
   return {
     content: result.content,
     thinking: result.thinking,
@@ -322,6 +335,7 @@ function jsonResult(
     session: session.name,
     status: result.status,
     run_id: session.id,
+    ...(subs.length > 0 ? { sub_agents: subs } : {}),
   };
 }
 

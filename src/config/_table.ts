@@ -5,7 +5,7 @@
  */
 import type { Json } from "../tool.ts";
 import type { NarrowRule, SchemaEntry } from "./schema.ts";
-import type { Settings } from "./settings.ts";
+import { BUILT_IN_MODES, type Settings } from "./settings.ts";
 
 /** One key without its name. */
 export type Row = Omit<SchemaEntry, "key" | "default" | "project" | "narrow"> & {
@@ -258,7 +258,7 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
   "delegate.parallel": count(4, 1, "Read-only delegations that run at the same time.", ["lower"]),
   "delegate.max_depth": count(3, 0, "How deep sub-agents may delegate.", ["lower"]),
   max_team_depth: count(2, 0, "How deep teams may run teams.", ["lower"]),
-  memory: flag(false, "Keep a memory of each role's runs (one more request a run).", ["only"], false),
+  memory: flag(false, "Not available yet: roles and teams keep no memory of their runs.", ["only"], false),
   project_instructions: text(
     "AGENTS.md",
     "File in the worktree whose text goes to the model; empty: none.",
@@ -328,16 +328,12 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
   "plugins.*": { type: "any", doc: "Settings of a plugin, by its name." },
 };
 
-/** The modes that are always there; the user's configuration merges into them. */
-export const MODES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
-  build: {},
-  plan: {
-    system_prompt:
-      "This is plan mode, and it is read-only: look around, search, think and answer with a plan. " +
-      "Nothing may be changed; editing files, running commands and committing are off until the user leaves this mode.",
-    "tool_permission.bash": "deny",
-    "tool_permission.edit": "deny",
-    "tool_permission.mcp": "deny",
-    "tool_permission.vcs": "deny",
-  },
-};
+/** The modes that are always there, as dotted keys; the user's configuration merges into them. */
+export const MODES: Readonly<Record<string, Readonly<Record<string, Json>>>> = Object.fromEntries(
+  Object.entries(BUILT_IN_MODES).map(([name, { system_prompt, tool_permission = {} }]) => [name, {
+    ...(system_prompt === undefined ? {} : { system_prompt }),
+    ...Object.fromEntries(
+      Object.entries(tool_permission).map(([key, value]) => [`tool_permission.${key}`, value as Json]),
+    ),
+  }]),
+);

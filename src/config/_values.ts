@@ -98,6 +98,9 @@ function misfitList(entry: SchemaEntry, value: unknown, wrong: (what: string) =>
   return null;
 }
 
+/** A range in braces, which rules do not know. */
+const RANGE = /\{[^{},/]*[^{},/.\\]\.\.[^{},/.][^{},/]*\}/;
+
 const RULE: Readonly<Record<string, readonly string[] | null>> = {
   path: null,
   access: ["read", "write"],
@@ -121,6 +124,12 @@ function misfitRules(value: unknown, wrong: (what: string) => string): string | 
       const fits = typeof part === "string" && (allowed ? allowed.includes(part) : /[^\s\0]/.test(part));
       if (!fits || (typeof part === "string" && part.includes("\0"))) {
         return wrong(`has "${name}": ${showValue(part)} in rule ${index + 1}`);
+      }
+      // A rule that covers less than its author meant protects nothing.
+      if (name === "path" && RANGE.test(part as string)) {
+        return `has a range in ${showValue(part)} in rule ${
+          index + 1
+        }; spell it out, such as {1,2,3}, or use a class such as [1-3]`;
       }
     }
   }

@@ -23,6 +23,18 @@ export interface ModeSpec {
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
 }
 
+/** The modes that are there without any configuration; the user's own entries merge into them. */
+export const BUILT_IN_MODES: Readonly<Record<"build" | "plan", ModeSpec>> = {
+  build: {},
+  plan: {
+    system_prompt:
+      "You are in plan mode, which is read-only: look at the project with the tools that read and search, change " +
+      "nothing and run no commands. Answer with a plan: what to change, where, in which order, and how to check it. " +
+      "Leave the work itself until the user switches the mode.",
+    tool_permission: { bash: "deny", edit: "deny", mcp: "deny", vcs: "deny" },
+  },
+};
+
 /** One path rule; the last one that matches wins. */
 export interface PathRule {
   /** Glob: relative ones are anchored to the worktree, a pattern without `/` matches any name below it; absolute and `~/` ones match anywhere. */

@@ -25,7 +25,7 @@ export interface AskInput {
 }
 
 /** What nobody answers. */
-export const NOBODY =
+export const NOBODY: string =
   "ask has no one to answer (no lead agent and no interactive terminal) - decide autonomously or return the question as an open item";
 
 /** Asks, and returns what the asking agent is told. @throws {ToolError} where nobody answers */

@@ -7,7 +7,7 @@
 import type { Role, Skill, Stage, Team } from "../catalog/types.ts";
 
 /** Most characters of one stage's result that are passed on. */
-export const RESULT_CHARS = 4000;
+export const RESULT_CHARS: number = 4000;
 /** Most characters of a task in a consultation. */
 const TASK_CHARS = 500;
 

@@ -18,13 +18,11 @@ import {
   missingAccess,
 } from "./access.ts";
 import { pluginTools } from "./description.ts";
+import { namesIn, type PluginOrigin, pluginsFolder } from "./found.ts";
 import { readManifest, readPluginFolder } from "./folder.ts";
 import { PLUGIN_NAME, type PluginManifest, type PluginProvides } from "./manifest.ts";
 import { copyFolder, type PluginRecord, readRecords } from "./records.ts";
 import type { PluginRunner } from "./runner.ts";
-
-/** Where a plugin was found. */
-export type PluginOrigin = "user" | "project";
 
 /** Whether a plugin counts. */
 export type PluginStatus = "loaded" | "disabled" | "incompatible" | "error";
@@ -64,16 +62,6 @@ export interface LoadInput extends AccessPlaces {
   /** A variable of the environment. */
   readonly env: (name: string) => string | undefined;
   readonly runner: Pick<PluginRunner, "call">;
-}
-
-/** Where a plugin of this origin and name belongs. */
-export function pluginsFolder(origin: PluginOrigin, places: { configDir: string; worktree: string }): string {
-  return origin === "user" ? join(places.configDir, "plugins") : join(places.worktree, ".polyglav/plugins");
-}
-
-/** Whether there is anything to load: the folders are looked at, not read. */
-export function anyPlugins(places: { configDir: string; worktree: string }): boolean {
-  return (["user", "project"] as const).some((origin) => namesIn(pluginsFolder(origin, places)).length > 0);
 }
 
 /** Loads what is enabled. Never throws for what a plugin does wrong: that is its status. */
@@ -242,15 +230,6 @@ function settingsOf(value: unknown): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
   const { enabled: _, ...rest } = value as Record<string, unknown>;
   return rest;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].filter((entry) => !entry.name.startsWith(".") && !entry.isFile)
-      .map(({ name }) => name).sort();
-  } catch {
-    return [];
-  }
 }
 
 function quietManifest(folder: string): PluginManifest | null {

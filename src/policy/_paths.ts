@@ -4,6 +4,7 @@
  * @module
  */
 import { messageOf } from "../errors.ts";
+import { isWithin } from "../text/path.ts";
 import type { Action, PathUse, Tool } from "../tool.ts";
 import type { PolicyCore } from "./_core.ts";
 import { visible } from "./_text.ts";
@@ -75,7 +76,10 @@ export function judgePath(use: PathUse, core: PolicyCore): JudgedPath {
   };
   if (!place.inside) {
     const lifts = place.unseen === null && rule !== null && !rule.builtIn && rule.rule.action === "allow";
-    const where = `${place.path} is outside the worktree${place.unseen === null ? "" : ` (${place.unseen})`}`;
+    // Where a path cannot be looked at (the process may not), it counts as outside by what it says.
+    const where = place.unseen === null || !isWithin(place.path, core.input.worktree)
+      ? `${place.path} is outside the worktree`
+      : `${place.path} counts as outside the worktree, because ${place.unseen}`;
     if (lifts) say(rule.name, "allow", `${where}; the rule for ${rule.rule.path} opens it`);
     else say("worktree", "ask", where);
   }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ModeSpec, Settings, ToolPermission } from "../config/settings.ts";
+import { BUILT_IN_MODES, type Settings, type ToolPermission } from "../config/settings.ts";
 import { ConfigError } from "../errors.ts";
 import type { Action } from "../tool.ts";
 
@@ -25,20 +25,6 @@ export interface EffectivePolicy {
   /** Keys that the user opened in this mode on purpose, which `readOnly` leaves alone. */
   readonly opened: ReadonlySet<string>;
 }
-
-const PLAN_INSTRUCTION =
-  "You are in plan mode, which is read-only: look at the project with the tools that read and " +
-  "search, change nothing and run no commands. Answer with a plan: what to change, where, in which order, and how to " +
-  "check it. Leave the work itself until the user switches the mode.";
-
-/** The modes that exist without any configuration. */
-export const BUILT_IN_MODES: Readonly<Record<"build" | "plan", ModeSpec>> = {
-  build: {},
-  plan: {
-    system_prompt: PLAN_INSTRUCTION,
-    tool_permission: { edit: "deny", bash: "deny", vcs: "deny", mcp: "deny" },
-  },
-};
 
 /** Names of all modes, built-in ones first. */
 export function modeNames(settings: Settings): string[] {

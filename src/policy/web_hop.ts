@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { policyCore } from "./_core.ts";
+import { actionAt } from "./modes.ts";
 import { PolicyDenied } from "../errors.ts";
 import type { Action } from "../tool.ts";
 import { NO_PERMISSIONS } from "./compile.ts";
@@ -81,6 +83,9 @@ export function compileHop(
   consented: boolean,
   origin: HopOrigin = {},
 ): HopScope {
+  if (actionAt(policyCore(input).effective.permission, "web") === "deny") {
+    throw new PolicyDenied("web is deny, so nothing reaches the network", "tool_permission.web");
+  }
   const web = settingsOf(input, origin), verdict = decideUrl(url, web);
   if (verdict.url === null || verdict.action === "deny") throw new PolicyDenied(verdict.reason, verdict.rule);
   const judged = addresses.map((address) => {

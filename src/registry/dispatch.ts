@@ -152,7 +152,8 @@ export class Dispatcher {
     const found = this.registry.find(name);
     if (!found) return { parallel: true, limit: null };
     const { tool, preset } = found, { settings, catalog } = this.#options.policyInput;
-    const limit = tool.parallelLimit === undefined ? null : Number(valueAt(settings, tool.parallelLimit));
+    const most = tool.parallelLimit === undefined ? 0 : Number(valueAt(settings, tool.parallelLimit));
+    const limit = most >= 1 ? Math.floor(most) : null;
     const decide = tool.parallel ?? !startsOrWrites(tool);
     if (typeof decide === "boolean") return { parallel: decide, limit };
     try {

@@ -19,7 +19,7 @@ export interface StartOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Standard input, output and error. */
   readonly stdio: readonly [Stdio, Stdio, Stdio];
-  /** Leads a process group and session of its own (default true). */
+  /** Leads a process group and session of its own from the start (default true); otherwise it may make one itself. */
   readonly detached?: boolean;
   /** Told the process group, so that the host can end it when this worker is ended. */
   readonly onSpawn?: (pid: number) => void;
@@ -37,7 +37,7 @@ export interface ExitStatus {
 
 /** A process that runs. */
 export interface StartedProcess {
-  /** Process id, and that of its group when it is detached. */
+  /** Process id, and that of its group where it leads one. */
   readonly pid: number;
   /** Settles when the process itself has ended; never rejects. */
   readonly exited: Promise<ExitStatus>;
@@ -105,22 +105,19 @@ export async function startProcess(argv: readonly string[], options: StartOption
   const pid = child.pid;
   if (pid === undefined) return await failed;
   options.onSpawn?.(pid);
-  return new Started(child, pid, exited, detached);
+  return new Started(child, pid, exited);
 }
 
 class Started implements StartedProcess {
   readonly #child: ReturnType<typeof spawn>;
-  readonly #detached: boolean;
   #over = false;
 
   constructor(
     child: ReturnType<typeof spawn>,
     readonly pid: number,
     readonly exited: Promise<ExitStatus>,
-    detached: boolean,
   ) {
     this.#child = child;
-    this.#detached = detached;
     // A process that does not read its input breaks the pipe: no error of ours.
     child.stdin?.on("error", () => {});
     child.stdout?.on("error", () => {});
@@ -171,7 +168,7 @@ class Started implements StartedProcess {
   }
 
   async killGroup(signal: "SIGTERM" | "SIGKILL" | "SIGINT"): Promise<void> {
-    const group = this.#detached ? signalGroup(this.pid, signal) : null;
+    const group = signalGroup(this.pid, signal);
     this.kill(signal);
     await group;
   }

@@ -45,15 +45,21 @@ export function signalCode(name: string): number {
  * Sends a signal to every process of the group that `pid` leads; on Windows ends the process and its children.
  * Usable in the host and in workers, and imports nothing, so that it costs no start-up.
  *
+ * @param alone signals the process itself instead, for one that leads no group
  * @returns false where the group is gone or nothing that this process may start can signal it
  */
-export async function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL" | "SIGINT"): Promise<boolean> {
+export async function signalGroup(
+  pid: number,
+  signal: "SIGTERM" | "SIGKILL" | "SIGINT",
+  alone = false,
+): Promise<boolean> {
+  const target = alone ? pid : -pid;
   if (!Number.isInteger(pid) || pid <= 1) return false;
   if (Deno.build.os === "windows") {
     return await runHelper("taskkill", ["/T", "/F", "/PID", String(pid)]);
   }
   try {
-    Deno.kill(-pid, signal);
+    Deno.kill(target, signal);
     return true;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotCapable)) return false;
@@ -61,7 +67,9 @@ export async function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL" | "
   for (const program of KILL_HELPERS) {
     if (Deno.permissions.querySync({ name: "run", command: program }).state !== "granted") continue;
     const name = signal.slice(3);
-    const args = /kill$/.test(program) ? ["-s", name, "--", `-${pid}`] : ["-c", `kill -s ${name} -- -${pid}`];
+    const args = /kill$/.test(program)
+      ? ["-s", name, "--", String(target)]
+      : ["-c", `kill -s ${name} -- ${target}`];
     const sent = await runHelper(program, args);
     if (sent !== null) return sent;
   }

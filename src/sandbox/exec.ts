@@ -60,7 +60,10 @@ export async function exec(argv: readonly string[], options: ExecSettings): Prom
   const { confine, signal } = options, maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   if (signal?.aborted) throw new ToolError("cancelled");
   const found = withProgram(argv, options);
-  const words = confine ? confineCommand(found, confine, options.cwd) : found;
+  const { words, detached } = ownSession(
+    confine ? confineCommand(found, confine, options.cwd) : found,
+    options,
+  );
   const output = await openOutput(options.captureDirectory ?? temporary(options.env), maxBytes);
   let child: StartedProcess;
   try {
@@ -68,6 +71,7 @@ export async function exec(argv: readonly string[], options: ExecSettings): Prom
       cwd: options.cwd,
       env: options.env,
       stdio: [options.stdin === undefined ? "null" : "pipe", output.stdio, output.stdio],
+      detached,
       onSpawn: options.onSpawn,
     });
   } catch (error) {
@@ -114,9 +118,30 @@ export async function cleanUp(confine: ConfineSpec, env: Readonly<Record<string,
   const argv = confineCleanup(confine);
   if (!argv) return;
   try {
-    const child = await startProcess(argv, { cwd: "/", env, stdio: ["null", "null", "null"] });
+    const child = await startProcess(argv, {
+      cwd: "/",
+      env,
+      stdio: ["null", "null", "null"],
+      detached: false,
+    });
     if (await within(GIVE_UP, child.exited) === null) child.kill("SIGKILL");
   } catch { /* what is left is empty, and the next command takes it away */ }
+}
+
+/**
+ * How a command gets a session of its own. bubblewrap makes one, and what runs inside ends with it; else `setsid` does
+ * where this call may start it; else this process forks itself for that, which takes several times as long as to
+ * start a program.
+ */
+function ownSession(
+  words: readonly string[],
+  { confine, programs }: ExecSettings,
+): { readonly words: readonly string[]; readonly detached: boolean } {
+  if (confine?.kind === "bwrap") return { words, detached: false };
+  const setsid = confine ? null : programs?.setsid;
+  return typeof setsid === "string"
+    ? { words: [setsid, ...words], detached: false }
+    : { words, detached: true };
 }
 
 /** Waits for a process; ends its group at the timeout or the abort. `status` null: it could not be ended. */

@@ -5,7 +5,6 @@
  * @module
  */
 import { moduleAddress } from "./_module.ts";
-import { moduleAddress } from "./_module.ts";
 import { LineReader, type PluginSetup } from "./_plugin_protocol.ts";
 import { OUT_OF_MEMORY } from "./plugin_process.ts";
 

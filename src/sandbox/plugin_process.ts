@@ -6,12 +6,14 @@
  */
 import { ConfigError, messageOf } from "../errors.ts";
 import { cleanForTerminal } from "../text/ansi.ts";
+import { isWithin } from "../text/path.ts";
 import {
   LineReader,
   MAX_LINE,
   type PluginConnection,
   type PluginEvents,
   type PluginLink,
+  type PluginPermissions,
   type PluginPlan,
   type PluginSetup,
 } from "./_plugin_protocol.ts";
@@ -56,7 +58,7 @@ export function pluginArguments(plan: PluginPlan, code: PluginHostCode): string[
     read: p.read,
     write: p.write,
     memory,
-    narrow: code.main === null ? p : null,
+    narrow: code.main === null ? narrowed(p) : null,
   };
   if (code.main === null) return [...code.command, JSON.stringify(setup)];
   const imports = { imports: { "@polyglav/cli/tools": code.library } };
@@ -79,6 +81,15 @@ export function pluginArguments(plan: PluginPlan, code: PluginHostCode): string[
     code.main,
     JSON.stringify(setup),
   ];
+}
+
+/** What a worker can be given: it knows no denied places, so a folder with some in it is left out where it is about writing. */
+function narrowed(permissions: PluginPermissions): PluginPermissions {
+  const { write, denyWrite } = permissions;
+  return {
+    ...permissions,
+    write: write.filter((place) => !denyWrite.some((closed) => isWithin(closed, place))),
+  };
 }
 
 function flag(name: string, values: readonly string[]): string[] {

@@ -383,7 +383,10 @@ function sideOf(tool: Tool, what: Job["what"]): Side {
 }
 
 async function endGroups(groups: ReadonlySet<number>): Promise<void> {
-  for (const pid of groups) await signalGroup(pid, "SIGKILL");
+  for (const pid of groups) {
+    // What confines a command leads no group; with it all that it confines ends.
+    if (!await signalGroup(pid, "SIGKILL")) await signalGroup(pid, "SIGKILL", true);
+  }
 }
 
 function seconds(milliseconds: number): string {

@@ -174,6 +174,8 @@ function hostOf(io: ShellIo, output: Output): ShellHost {
         env,
         stdio,
         onSpawn: io.onSpawn,
+        // bubblewrap makes a session of its own, and what runs inside ends with it.
+        detached: io.confine?.kind !== "bwrap",
         ...(io.confine ? {} : { argv0: name }),
       });
     },

@@ -1,5 +1,5 @@
 /**
- * Globs for tools: `*`, `?`, `[a-z]`, `[!a]`, `[[:alpha:]]`, `{a,b}`, `**` across directories, `\` before a character
+ * Globs for tools: `*`, `?`, `[a-z]`, `[!a]`, `[[:alpha:]]`, `{a,b}`, `{1..3}`, `**` across directories, `\` before a character
  * that stands for itself (not on Windows). Names that begin with a dot match like any other. Matching takes time
  * proportional to pattern × path, whatever the pattern. A name that equals a segment of the pattern matches it too, so
  * that files with brackets and braces in their names are found by their names.
@@ -182,12 +182,31 @@ function findBrace(text: string): { from: number; to: number; parts: string[] } 
       else if (char === "," && depth === 1) parts.push(text.slice(start, i)), start = i + 1;
       else if (char === "}" && --depth === 0) {
         parts.push(text.slice(start, i));
-        if (parts.length > 1) return { from, to: i + 1, parts };
+        const all = parts.length > 1 ? parts : rangeOf(parts[0]!);
+        if (all !== null) return { from, to: i + 1, parts: all };
         break;
       }
     }
   }
   return null;
+}
+
+/** What `1..3`, `01..10` or `a..e` spells out, with a step behind a second `..`; null for anything else. */
+function rangeOf(text: string): string[] | null {
+  const found = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?$/.exec(text);
+  if (!found) return null;
+  const [first, last] = [found[1]!, found[2]!], letters = /[A-Za-z]/.test(first);
+  if (letters !== /[A-Za-z]/.test(last)) return null;
+  const number = (end: string) => letters ? end.charCodeAt(0) : Number(end);
+  const from = number(first), to = number(last), step = Math.max(1, Math.abs(Number(found[3] ?? 1)));
+  const width = /^-?0\d/.test(first) || /^-?0\d/.test(last) ? Math.max(first.length, last.length) : 0;
+  const all: string[] = [];
+  for (let at = from; from <= to ? at <= to : at >= to; at += from <= to ? step : -step) {
+    if (all.length > MOST_ALTERNATIVES) break;
+    const digits = String(Math.abs(at)), sign = at < 0 ? "-" : "";
+    all.push(letters ? String.fromCharCode(at) : sign + digits.padStart(width - sign.length, "0"));
+  }
+  return all;
 }
 
 function isEscaped(text: string, at: number): boolean {

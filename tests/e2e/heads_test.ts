@@ -73,6 +73,16 @@ Deno.test("heads: a team of four stages with a review loop and a permission ques
   });
   const result = ok(await runCli(tree, ["run", "-p", "go", "--session-id", "lead", "--verbose"]));
   assert.equal(JSON.parse(result.stdout).content, "Finished.");
+  const { sub_agents } = JSON.parse(result.stdout);
+  assert.deepEqual(sub_agents.map(({ role, status }: Record<string, string>) => `${role} ${status}`), [
+    "scout ok",
+    "maker ok",
+    "checker ok",
+    "maker ok",
+    "checker ok",
+    "scribe ok",
+  ]);
+  assert.ok(sub_agents.every((sub: { usage: { total_tokens: number } }) => sub.usage.total_tokens > 0));
   assert.equal(server.requests.length, 15);
   assert.equal(said(server, 14), "[team four] told it");
   assert.equal(said(server, 5), '[granted] Permission "run_command" approved for one use.');
@@ -95,7 +105,7 @@ Deno.test("heads: a team of four stages with a review loop and a permission ques
   const shown = ok(await runCli(tree, ["sessions", "show", "lead", "--tree"])).stdout;
   assert.match(
     shown,
-    /^lead \(ok\)  go\n(  sub_\w+ \((scout|maker|checker|scribe), ok\)  Team: four.*\n){6}$/,
+    /^lead \(ok\) {2}go\n( {2}sub_\w+ \((scout|maker|checker|scribe), ok\) {2}Team: four.*\n){6}$/,
     shown,
   );
   assert.equal(ok(await runCli(tree, ["sessions", "show", "--tree"])).stdout, shown);

@@ -124,7 +124,7 @@ Deno.test("delegation: with a person there, a sub-agent's question names it, one
     {
       files: roles({ looker: { tool_permission: { edit: "deny", bash: "deny", vcs: "deny" } } }),
       person: () => null,
-      async confirm(request) {
+      async confirm(request): Promise<"yes"> {
         askers.push(request.asker);
         most = Math.max(most, ++open);
         await new Promise((resolve) => setTimeout(resolve, 20));

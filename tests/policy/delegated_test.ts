@@ -4,6 +4,7 @@ import { compileCall, NO_PERMISSIONS } from "../../src/policy/compile.ts";
 import { type Carve, delegatedPolicy, grantCeiling } from "../../src/policy/delegated.ts";
 import { Grants } from "../../src/policy/grants.ts";
 import { actionAt, effectivePolicy, stricter } from "../../src/policy/modes.ts";
+import { compileHop } from "../../src/policy/web_hop.ts";
 import { checkCommand } from "../../src/policy/shell_command.ts";
 import { type PolicyInput, ToolPolicy } from "../../src/policy/tool_policy.ts";
 import type { Action, Tool } from "../../src/tool.ts";
@@ -298,6 +299,16 @@ Deno.test("delegated: the worker of a narrower role has fewer programs and no wr
     compileCall(fileWrite, { action: "allow", rule: "x", reason: "x", trail: [], paths: [] }, input, false)
       .permissions,
     NO_PERMISSIONS,
+  );
+});
+
+Deno.test("delegated: a role without the web gets no hop, whatever was decided", () => {
+  const caller = inputOf({ tool_permission: { web: "allow" } });
+  const { input } = delegatedPolicy(caller, { tool_permission: { web: "deny" } });
+  assert.ok(compileHop("https://example.com/", ["93.184.216.34"], caller, true));
+  assert.throws(
+    () => compileHop("https://example.com/", ["93.184.216.34"], { ...input, open: true }, true),
+    /web is deny/,
   );
 });
 

@@ -143,6 +143,22 @@ Deno.test("a plugin has exactly what was granted", async () => {
   }
 });
 
+Deno.test("in a binary, which cannot deny a place inside a folder, a folder that holds .git is not written at all", async () => {
+  using work = tree();
+  const git = `${work.work}/.git`, folder = `${work.work}/public`;
+  const permissions = { ...NONE, write: [work.work, folder], denyWrite: [git] };
+  const runner = runnerOf([plan(work, "hostile", { permissions })], { code: binary });
+  try {
+    for (const path of [`${git}/config`, `${work.work}/private.txt`]) {
+      assert.match(String(await call(runner, "write", path)), /^refused: /, path);
+    }
+    assert.equal(await call(runner, "write", `${folder}/b.txt`), "GOT undefined");
+    assert.equal(work.read("work/.git/config"), "git");
+  } finally {
+    runner.close();
+  }
+});
+
 const failure = (text: RegExp) => (error: ToolError) => {
   assert.match(error.message, text);
   return true;
