@@ -27,6 +27,7 @@ export const WORKER_MODULES: readonly string[] = [
   "page_entry.ts",
   "web_entry.ts",
   "plugin_worker.ts",
+  "plugin_files_worker.ts",
 ];
 
 /** What to make. */

@@ -8,7 +8,7 @@ import { type CeilingFlags, compileCeiling } from "../policy/compile.ts";
 import { Grants } from "../policy/grants.ts";
 import { type PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
 import { ToolRegistry } from "../registry/registry.ts";
-import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_probe.ts";
+import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_paths.ts";
 import { childEnvironment, PASSED } from "../sandbox/environment.ts";
 import { dirname, isAbsolute, join, toSlashes } from "../text/path.ts";
 import type { DispatcherOptions } from "../registry/dispatch.ts";

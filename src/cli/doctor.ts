@@ -7,7 +7,7 @@ import { globalConfigFile, projectConfigFile } from "../config/paths.ts";
 import { messageOf, ToolError } from "../errors.ts";
 import { resolvePrograms } from "../policy/programs.ts";
 import { providerAddress, readKeys } from "../provider/detect.ts";
-import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_probe.ts";
+import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_paths.ts";
 import { acceptsAddition } from "../sandbox/environment.ts";
 import { dirname } from "../text/path.ts";
 import type { Command, Invocation } from "./_command.ts";

@@ -11,6 +11,8 @@ import type { Run } from "../engine/runs.ts";
 import type { AskStore } from "../engine/asks.ts";
 import { join } from "../text/path.ts";
 import type { UiSink } from "../ui/sink.ts";
+import { standingPermissions } from "../policy/compile.ts";
+import type { Sandbox } from "../sandbox/pool.ts";
 import type { Command, Invocation } from "./_command.ts";
 import {
   ANSWER_OPTIONS,
@@ -276,7 +278,10 @@ async function turn(
         );
       }
       const said = values.continue === true ? await (await root()).begin(prompt) : prompt;
-      result = await engine.runTurn(said, controller.signal);
+      const answered = engine.runTurn(said, controller.signal);
+      // While the model thinks there is time to start the worker that most calls need.
+      warmReaders(host, sandbox);
+      result = await answered;
     } finally {
       session.close();
     }
@@ -295,6 +300,18 @@ async function turn(
     release();
     sandbox.close();
   }
+}
+
+/** Starts a worker for the tools that read. */
+function warmReaders(host: Host, sandbox: Sandbox): void {
+  const reader = host.registry.list().find(({ access }) => access.length === 1 && access[0] === "read");
+  if (!reader || host.policy.allowed(reader).action === "deny") return;
+  const permissions = standingPermissions(reader, host.policyInput);
+  sandbox.warm({
+    permissions,
+    guard: { worktree: host.worktree, roots: [], rules: [], consented: [] },
+    oneShot: false,
+  });
 }
 
 function withTimeout(result: TurnResult, seconds: number): TurnResult {

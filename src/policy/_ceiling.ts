@@ -63,8 +63,6 @@ export interface CeilingFlags {
 export const HOST_ENVIRONMENT: readonly string[] = [
   ...[
     "POLYGLAV_TRUST",
-    "POLYGLAV_API_KEY",
-    "POLYGLAV_AUDIT",
     "NO_COLOR",
     "FORCE_COLOR",
     "CI",

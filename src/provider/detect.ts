@@ -6,8 +6,7 @@
  */
 import { ConfigError, messageOf, ProviderError } from "../errors.ts";
 import { join } from "../text/path.ts";
-import { createOpenAIProvider, listModels } from "./openai.ts";
-import { addressOf, normalizeBaseUrl, type Preset, presetOf, PRESETS } from "./presets.ts";
+import { addressOf, baseUrlOf, normalizeBaseUrl, type Preset, presetOf, PRESETS } from "./presets.ts";
 import type { Provider } from "./provider.ts";
 
 /** The settings that choose a provider. */
@@ -114,14 +113,13 @@ function choose(
   let preset: Preset | null = null;
   if (settings.provider !== "" && settings.provider !== "auto") {
     preset = presetOf(settings.provider, settings.presets);
-  }
-  else if (settings.base_url !== "") preset = presetOf("openai-compatible");
+  } else if (settings.base_url !== "") preset = presetOf("openai-compatible");
   else {
     preset = PRESETS.find((p) => p.needsKey && fromEnvironment(p, env) !== null) ??
       PRESETS.find((p) => p.needsKey && keys[p.name] !== undefined) ?? null;
   }
   if (!preset) return null;
-  const base = settings.base_url || preset.baseUrl;
+  const base = settings.base_url || baseUrlOf(preset, env);
   if (base === "") {
     throw new ConfigError(
       `provider: ${preset.name} needs base_url; set it with: polyglav config set --global base_url http://127.0.0.1:8080/v1`,
@@ -166,7 +164,7 @@ export function providerAddress(
   keys: ProviderKeys,
 ): { host: string; port: number } | null {
   if (settings.provider === "replay") return null;
-  return addressOf(choose(settings, env, keys)?.baseUrl ?? presetOf("ollama").baseUrl);
+  return addressOf(choose(settings, env, keys)?.baseUrl ?? baseUrlOf(presetOf("ollama"), env));
 }
 
 /**
@@ -206,17 +204,24 @@ async function open(input: ProviderInput): Promise<Provider> {
     input.warn?.(`${new URL(baseUrl).origin} gets the key of ${preset.name} unencrypted; use https`);
   }
   const model = settings.model || preset.model || await firstModel(preset, baseUrl, key);
-  return make(preset, baseUrl, key, model);
+  return await make(preset, baseUrl, key, model);
 }
 
-function make(preset: Preset, baseUrl: string, apiKey: string | null, model: string): Provider {
+async function make(
+  preset: Preset,
+  baseUrl: string,
+  apiKey: string | null,
+  model: string,
+): Promise<Provider> {
   const { name, thinkingField } = preset;
+  const { createOpenAIProvider } = await import("./openai.ts");
   return createOpenAIProvider({ name, model, baseUrl, apiKey, thinkingField });
 }
 
 async function firstModel(preset: Preset, baseUrl: string, apiKey: string | null): Promise<string> {
   let models: string[];
   try {
+    const { listModels } = await import("./openai.ts");
     models = await listModels({ baseUrl, apiKey });
   } catch (error) {
     throw new ProviderError(
@@ -241,11 +246,12 @@ async function findOllama(
   env: (name: string) => string | undefined,
   keys: ProviderKeys,
 ): Promise<Provider> {
-  const preset = presetOf("ollama");
+  const preset = presetOf("ollama"), baseUrl = baseUrlOf(preset, env);
   const apiKey = keyFor(preset, env, keys);
   let models: string[];
   try {
-    models = await listModels({ baseUrl: preset.baseUrl, apiKey }, OLLAMA_TIMEOUT);
+    const { listModels } = await import("./openai.ts");
+    models = await listModels({ baseUrl, apiKey }, OLLAMA_TIMEOUT);
   } catch {
     throw new ProviderError(NOTHING);
   }
@@ -255,7 +261,7 @@ async function findOllama(
       "an Ollama answers here, but it has no model yet; get one with: ollama pull qwen3",
     );
   }
-  return make(preset, preset.baseUrl, apiKey, model);
+  return await make(preset, baseUrl, apiKey, model);
 }
 
 const NOTHING = [

@@ -87,6 +87,40 @@ export function presetOf(name: string, more: readonly Preset[] = []): Preset {
 }
 
 /**
+ * Where a provider is: its preset's address, for Ollama what `OLLAMA_HOST` says, as Ollama's own client reads it:
+ * `host`, `host:port` or a URL; a server that listens everywhere is asked on this machine.
+ *
+ * @param env a variable of the environment
+ * @returns the base URL; empty where it has to be configured
+ * @throws {ConfigError} for an `OLLAMA_HOST` that cannot be understood
+ */
+export function baseUrlOf(preset: Preset, env: (name: string) => string | undefined): string {
+  const host = preset.name === "ollama" ? env("OLLAMA_HOST")?.trim() ?? "" : "";
+  if (host === "") return preset.baseUrl;
+  const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/i.exec(host)!;
+  // Without a scheme the port is Ollama's own; an IPv6 address may stand without brackets.
+  const bare = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(rest)
+    ? `[${rest}]`
+    : rest.startsWith(":")
+    ? `127.0.0.1${rest}`
+    : rest;
+  let url: URL;
+  try {
+    url = new URL(`${scheme ?? "http"}://${bare}`);
+  } catch {
+    throw new ConfigError(
+      `OLLAMA_HOST is ${
+        JSON.stringify(host)
+      }; expected a host, a host and port, or a URL, such as "127.0.0.1:11434"`,
+    );
+  }
+  if (scheme === undefined && url.port === "" && !/:80$/.test(bare)) url.port = "11434";
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (url.hostname === "[::]") url.hostname = "[::1]";
+  return normalizeBaseUrl(url.href);
+}
+
+/**
  * The base URL in the form to which `/chat/completions` is appended: a version segment (`/v1`) is added where the
  * path has none, and a trailing `/chat/completions` is taken off.
  *

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { BWRAP_PATHS, SEATBELT_PATH } from "./_confine_paths.ts";
 import { basename, dirname, isAbsolute, isWithin, join } from "../text/path.ts";
 import { bwrapBase, PRIVATE } from "./_confine_bwrap.ts";
 import { CACHES, GIT_PROTECTED, SECRETS } from "./_confine_secrets.ts";
@@ -20,11 +21,6 @@ export interface ProbeInput {
   /** Default: this system. */
   readonly os?: typeof Deno.build.os;
 }
-
-/** Where bubblewrap is installed. */
-export const BWRAP_PATHS: readonly string[] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
-/** Where macOS has it. */
-export const SEATBELT_PATH = "/usr/bin/sandbox-exec";
 
 const NONE = {
   available: false,

@@ -12,6 +12,19 @@ import { RuleSet } from "./_match.ts";
 /** Where the system shows itself as files; never opened, whatever the roots say. */
 const SYSTEM: readonly string[] = Deno.build.os === "windows" ? [] : ["/proc", "/sys", "/dev"];
 
+/** Rules by their text: those of one project are the same from call to call. */
+const compiled = new Map<string, RuleSet>();
+
+function ruleSet(rules: GuardScope["rules"], roots: readonly string[]): RuleSet {
+  const key = JSON.stringify([rules, roots]);
+  let set = compiled.get(key);
+  if (!set) {
+    if (compiled.size >= 16) compiled.clear();
+    compiled.set(key, set = new RuleSet(rules, roots));
+  }
+  return set;
+}
+
 /** Answers for canonical paths, and makes paths canonical. */
 export class ScopeCheck {
   readonly #scope: GuardScope;
@@ -21,7 +34,7 @@ export class ScopeCheck {
   constructor(scope: GuardScope) {
     this.#scope = scope;
     const roots = [scope.worktree, ...scope.roots.map((root) => root.path)];
-    this.#rules = [scope.rules, ...scope.layers ?? []].map((rules) => new RuleSet(rules, roots));
+    this.#rules = [scope.rules, ...scope.layers ?? []].map((rules) => ruleSet(rules, roots));
   }
 
   /**

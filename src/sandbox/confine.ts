@@ -88,7 +88,8 @@ export interface ConfineInput {
 }
 
 export { SECRETS } from "./_confine_secrets.ts";
-export { BWRAP_PATHS, probeConfinement, type ProbeInput, SEATBELT_PATH } from "./_confine_probe.ts";
+export { BWRAP_PATHS, SEATBELT_PATH } from "./_confine_paths.ts";
+export { probeConfinement, type ProbeInput } from "./_confine_probe.ts";
 
 /** What a {@link Confiner} is made of. */
 export interface ConfinerOptions {

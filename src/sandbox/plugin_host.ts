@@ -19,10 +19,11 @@ const WATCH = 50;
  */
 export async function hostPlugin(setup: string, exit: (code: number) => void): Promise<void> {
   const { memory, narrow, root, ...rest } = JSON.parse(setup) as PluginSetup;
+  const files = rest.read.length + rest.write.length > 0;
   setInterval(() => {
     if (Deno.memoryUsage().rss > memory * 1024 * 1024) exit(OUT_OF_MEMORY);
   }, WATCH);
-  const worker = new Worker(moduleAddress("plugin_worker.ts"), {
+  const worker = new Worker(moduleAddress(files ? "plugin_files_worker.ts" : "plugin_worker.ts"), {
     type: "module",
     name: "plugin",
     deno: {
@@ -52,8 +53,10 @@ export async function hostPlugin(setup: string, exit: (code: number) => void): P
   exit(0);
 }
 
-/** Never called: names the worker's module, so that a program that is loaded from elsewhere has it in its cache. */
-export const PARTS: readonly (() => Promise<unknown>)[] = [() => import("./plugin_worker.ts")];
+/** Never called: names the workers' modules, so that a program that is loaded from elsewhere has them in its cache. */
+export const PARTS: readonly (() => Promise<unknown>)[] = [
+  () => import("./plugin_files_worker.ts"),
+];
 
 function list(values: readonly string[]): string[] | false {
   return values.length > 0 ? [...values] : false;

@@ -4,6 +4,7 @@
  * @module
  */
 import { messageOf, ToolError } from "../errors.ts";
+import type { GuardScope } from "../policy/types.ts";
 import { join } from "../text/path.ts";
 import {
   defineTool,
@@ -12,6 +13,7 @@ import {
   type ToolContext,
   type ToolOutput,
   type ToolSpec,
+  type Workspace,
 } from "../tool.ts";
 import type { FromPlugin, PluginSetup, ToPlugin } from "./_plugin_protocol.ts";
 
@@ -41,6 +43,12 @@ let context:
   | ((id: number, config: Readonly<Record<string, unknown>>, signal: AbortSignal) => ToolContext)
   | null = null;
 const waiting: ToPlugin[] = [];
+let openWorkspace: ((scope: GuardScope) => Workspace) | null = null;
+
+/** Gives plugins files; plugin_files_worker.ts does, for those that were granted some. */
+export function provideFiles(open: (scope: GuardScope) => Workspace): void {
+  openWorkspace = open;
+}
 
 thread.onmessage = ({ data }) => {
   if (typeof data !== "string") {
@@ -104,7 +112,7 @@ function plain(output: ToolOutput | undefined): Json {
 }
 
 async function load(setup: Setup): Promise<void> {
-  context = await contextMaker(setup);
+  context = contextMaker(setup);
   const module = await importEntry(join(setup.root, setup.entry));
   let given: unknown = module.default ?? module.tools;
   if (typeof given === "function") given = await given();
@@ -159,9 +167,9 @@ function describe(tool: Tool): Json {
   }));
 }
 
-async function contextMaker(setup: Setup): Promise<NonNullable<typeof context>> {
+function contextMaker(setup: Setup): NonNullable<typeof context> {
   const { worktree, read, write } = setup;
-  const files = read.length + write.length === 0 ? null : (await import("./guard.ts")).createWorkspace({
+  const files = read.length + write.length === 0 || !openWorkspace ? null : openWorkspace({
     worktree,
     roots: [
       ...[...read, ...write].map((path) => ({ path, access: "read" as const })),
