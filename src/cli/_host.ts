@@ -54,6 +54,8 @@ export interface Host extends LoadedSettings {
 /** What a command's ceiling needs beside the policy. */
 export interface CeilingNeeds {
   readonly yes: boolean;
+  /** The one tool that the command runs, by its canonical name; without it any may run. */
+  readonly only?: string;
   readonly providerAddress?: { readonly host: string; readonly port: number } | null;
   /** Of {@link ownServers}. */
   readonly ownServers?: readonly string[];
@@ -160,7 +162,11 @@ function restricts(settings: Settings): boolean {
 /** The flags under which a command starts itself again. */
 export function ceilingOf(host: Host, needs: CeilingNeeds): CeilingFlags {
   // What plugins can do, their own hosts can do: the program needs none of it.
-  return compileCeiling(host.registry.list().filter((tool) => tool.plugin === undefined), {
+  const tools = host.registry.list().filter((tool) =>
+    tool.plugin === undefined && (needs.only === undefined || tool.name === needs.only)
+  );
+  const catalog = needs.only === undefined || tools.some((tool) => tool.access.length === 0);
+  return compileCeiling(tools, {
     policy: host.policy,
     policyInput: host.policyInput,
     yes: needs.yes,
@@ -171,7 +177,7 @@ export function ceilingOf(host: Host, needs: CeilingNeeds): CeilingFlags {
     stateDir: host.paths.state,
     configDir: host.paths.config,
     extraRead: needs.read ?? [],
-    extraWrite: [...needs.write ?? [], ...catalogFiles(host)],
+    extraWrite: [...needs.write ?? [], ...catalog ? catalogFiles(host) : []],
     extraEnv: [...PASSED, ...SERVICE_KEYS, "POLYGLAV_DEBUG"],
   });
 }

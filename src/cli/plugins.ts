@@ -26,7 +26,7 @@ import { PluginRunner } from "../plugins/runner.ts";
 import { childEnvironment, PASSED } from "../sandbox/environment.ts";
 import { canLaunch, ceilingState } from "../sandbox/launch.ts";
 import { ProcessLink } from "../sandbox/plugin_process.ts";
-import { cleanForTerminal } from "../text/ansi.ts";
+import { cleanForTerminal, cleanJson } from "../text/ansi.ts";
 import { join } from "../text/path.ts";
 import type { Tool } from "../tool.ts";
 import type { CliIo, Command, Invocation } from "./_command.ts";
@@ -155,7 +155,7 @@ interface Row {
 
 async function list({ values, io }: Invocation): Promise<number> {
   const rows = await rowsOf(loadSettings(values, io, {}, { quiet: true }), io);
-  if (values.output === "json") io.out(`${JSON.stringify(rows, null, 2)}\n`);
+  if (values.output === "json") io.out(`${cleanJson(JSON.stringify(rows, null, 2))}\n`);
   else {
     const width = Math.max(...rows.map(({ name }) => name.length));
     for (const row of rows) {
@@ -172,8 +172,9 @@ async function show({ values, positionals, io }: Invocation): Promise<number> {
   const rows = await rowsOf(loadSettings(values, io, {}, { quiet: true }), io);
   const found = rows.filter(({ name }) => name === positionals[0]);
   if (found.length === 0) throw unknown(positionals[0]!, rows);
-  if (values.output === "json") io.out(`${JSON.stringify(found.length === 1 ? found[0] : found, null, 2)}\n`);
-  else for (const row of found) io.out(describeRow(row));
+  if (values.output === "json") {
+    io.out(`${cleanJson(JSON.stringify(found.length === 1 ? found[0] : found, null, 2))}\n`);
+  } else for (const row of found) io.out(describeRow(row));
   return EXIT.ok;
 }
 
@@ -386,7 +387,8 @@ async function test({ values, positionals, io }: Invocation): Promise<number> {
       const args = cleanArguments(found, parseArguments(json === "-" ? await io.stdin() : json ?? "{}"));
       const config = base.loaded.settings.plugins?.[manifest.name] as Record<string, unknown> | undefined;
       const value = await runner.call(manifest.name, tool, { args, config: config ?? {}, timeout: 120_000 });
-      io.out(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      io.out(`${io.stdoutIsTerminal ? cleanForTerminal(text) : text}\n`);
       return EXIT.ok;
     } catch (error) {
       io.out(`Error: ${messageOf(error)}\n`);

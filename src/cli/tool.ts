@@ -57,8 +57,10 @@ async function run({ values, positionals, io }: Invocation): Promise<number> {
   const [name, json] = positionals;
   const host = await prepare(values, io, {}, { quiet: await launches() });
   if (name === undefined) return list(host, values.output === "json");
-  const own = await launches() ? await ownServers(host, null) : [];
-  const code = await underCeiling(host, () => ceilingOf(host, { yes: values.yes === true, ownServers: own }));
+  const tool = host.registry.get(name);
+  const own = tool?.access.includes("net") && await launches() ? await ownServers(host, null) : [];
+  const needs = { yes: values.yes === true, ownServers: own, only: tool?.name ?? "" };
+  const code = await underCeiling(host, () => ceilingOf(host, needs));
   if (code !== null) return code;
   return await call(host, name, json === "-" ? await io.stdin() : json ?? "{}", values);
 }

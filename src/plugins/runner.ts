@@ -28,6 +28,8 @@ const GRACE = 300;
 const IDLE = 60_000;
 /** A plugin whose host ended this often without being told to is not started again. */
 const MAX_CRASHES = 5;
+/** Most lines of progress of one call. */
+const MAX_PROGRESS = 500;
 /** Lines that mean nothing, in one host's life. */
 const MAX_JUNK = 1000;
 const KINDS: readonly string[] = [
@@ -42,6 +44,8 @@ interface Pending {
   readonly resolve: (value: Json) => void;
   readonly reject: (error: Error) => void;
   readonly onProgress?: (text: string) => void;
+  /** Progress that was told. */
+  told: number;
 }
 
 interface Running {
@@ -135,6 +139,7 @@ export class PluginRunner {
           reject(error);
         },
         onProgress: call.onProgress,
+        told: 0,
       });
       clearTimeout(host.loaded ? host.timer : undefined);
       host.connection.send(JSON.stringify({ id, ...message } satisfies ToPlugin));
@@ -190,8 +195,9 @@ export class PluginRunner {
       if (++host.junk > MAX_JUNK) this.#end(plugin, host, "it wrote too much that means nothing");
       return;
     }
-    if ("progress" in message) asked.onProgress?.(short(message.progress));
-    else if (message.ok === true) asked.resolve(message.value ?? "");
+    if ("progress" in message) {
+      if (++asked.told <= MAX_PROGRESS) asked.onProgress?.(short(message.progress));
+    } else if (message.ok === true) asked.resolve(message.value ?? "");
     else {
       const kind = KINDS.includes(message.kind) ? message.kind : "execution";
       asked.reject(new ToolError(short(message.message), kind));

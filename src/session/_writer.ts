@@ -134,15 +134,12 @@ export class Writer implements OpenSession {
     const again = input.length > 300 ? "the same arguments" : input;
     // Arguments such as the number of a search result mean nothing later; the beginning says what it was.
     const first = output.split("\n", 1)[0]!, began = first.length <= 300 ? `; it began: ${first}` : "";
-    return `[the result of ${tool} (${size} characters) was left out of the log; to see it, call ${tool} again with ${again}${began}]`;
+    return `[${tool} result excluded from log; see tool call above for parameters (${size} characters${began}; to see it, call ${tool} again with ${again})]`;
   }
 }
 
 function cut(text: string, most: number): string {
   if (most <= 0 || text.length <= most) return text;
   const last = text.charCodeAt(most - 1), end = last >= 0xd800 && last <= 0xdbff ? most - 1 : most;
-  const size = (n: number): string => n.toLocaleString("en-US");
-  return `${text.slice(0, end)}\n... (the log keeps ${size(end)} of ${
-    size(text.length)
-  } characters; call the tool again for the rest)`;
+  return `${text.slice(0, end)}… (truncated from ${text.length} chars)`;
 }

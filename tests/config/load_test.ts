@@ -175,6 +175,11 @@ Deno.test("a wrong type is an error that names file, place, key, what stands the
         /unknown name "extra" in rule 1/,
       ],
       [{ path_rules: [{ path: "", access: "read", action: "deny" }] }, /has "path": "" in rule 1/],
+      // What a rule does not know it would silently not cover.
+      [
+        { path_rules: [{ path: "logs/f{1..9}.txt", access: "read", action: "deny" }] },
+        /has a range in "logs\/f\{1\.\.9\}\.txt" in rule 1; spell it out/,
+      ],
     ] as const
   ) {
     const message = failure(() => load({ global: config }));

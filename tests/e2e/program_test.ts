@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runCli } from "../helpers/cli.ts";
+import { configure, runCli } from "../helpers/cli.ts";
 import { makeWorktree } from "../helpers/worktree.ts";
 import { VERSION } from "../../src/cli/_version.ts";
 
@@ -60,6 +60,53 @@ for (
     assert.match(stdout, /^ {2}130 {2}cancelled$/m);
   });
 }
+
+Deno.test("--path may stand before the command, and --version and help answer whatever follows", async () => {
+  using tree = makeWorktree({ files: { "only.txt": "x" } });
+  for (const before of [["--path", tree.work], [`--path=${tree.work}`]]) {
+    const listed = await runCli(tree, [...before, "tool", "list_dir"], { flags: ["-A"] });
+    assert.deepEqual([listed.code, listed.stderr], [0, ""]);
+    assert.match(listed.stdout, /only\.txt/);
+  }
+  assert.equal((await runCli(tree, ["--version"])).stdout, `polyglav ${VERSION}\n`);
+  assert.equal((await runCli(tree, ["--path", ".", "-V"])).stdout, `polyglav ${VERSION}\n`);
+  const help = await runCli(tree, ["help"]);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /^Usage: polyglav COMMAND/m);
+});
+
+Deno.test({
+  name: "a project folder behind a link works, also under the ceiling",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    using tree = makeWorktree({ files: { "a.txt": "linked\n" } });
+    Deno.symlinkSync(tree.work, `${tree.root}/door`);
+    for (const path of [["--path", "door"], ["--path=door"], ["--path", `${tree.root}/door/`]]) {
+      const read = await runCli(tree, ["tool", "file_read", '{"path":"a.txt"}', ...path, "--path", "door"]);
+      assert.deepEqual([read.code, read.stderr], [0, ""]);
+      assert.match(read.stdout, /1\|linked/);
+    }
+  },
+});
+
+Deno.test("a name in a list of tools that no tool has is told, with the nearest one", async () => {
+  using tree = makeWorktree();
+  configure(tree, {
+    tools: { deny: ["file_raed", "View", "other.plugin"] },
+    modes: { m: { tools: { allow: ["list_dir", "gerp"] } } },
+  });
+  const plain = await runCli(tree, ["tool", "list_dir"]);
+  assert.equal(plain.code, 0);
+  assert.equal(
+    plain.stderr,
+    'Warning: tools.deny names "file_raed", which is no tool here; did you mean file_read?\n',
+  );
+  const mode = await runCli(tree, ["tool", "list_dir", "{}", "--mode", "m"]);
+  assert.match(
+    mode.stderr,
+    /modes\.m\.tools\.allow names "gerp", which is no tool here; did you mean grep\?/,
+  );
+});
 
 Deno.test("a project folder that is not there is a usage error", async () => {
   using tree = makeWorktree();

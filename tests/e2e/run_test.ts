@@ -9,11 +9,11 @@ interface Scene extends AsyncDisposable {
   run(...args: string[]): ReturnType<typeof runCli>;
 }
 
-async function scene(
+function scene(
   script: ScriptedReply[],
   spec: TreeSpec = {},
   config: Record<string, unknown> = {},
-): Promise<Scene> {
+): Scene {
   const tree = makeWorktree(spec), model = startModel(script);
   configure(tree, {
     provider: "openai-compatible",
@@ -36,7 +36,7 @@ async function scene(
 const read = (path: string) => ({ tool_calls: [{ name: "file_read", arguments: { path } }] });
 
 Deno.test("json output is one object with the documented keys", async () => {
-  await using s = await scene([{ ...read("a.txt"), reasoning: "look" }, { content: "It says hello." }], {
+  await using s = scene([{ ...read("a.txt"), reasoning: "look" }, { content: "It says hello." }], {
     files: { "a.txt": "hello\n" },
   });
   const { code, stdout, stderr } = await s.run("-p", "what?", "--session-id", "one");
@@ -68,14 +68,14 @@ Deno.test("json output is one object with the documented keys", async () => {
 });
 
 Deno.test("text output is the answer and a newline; the footer goes to standard error", async () => {
-  await using s = await scene([{ content: "plain answer" }]);
+  await using s = scene([{ content: "plain answer" }]);
   const { stdout, stderr } = await s.run("-p", "hi", "--output", "text");
   assert.equal(stdout, "plain answer\n");
   assert.match(stderr, /^\(\d+\.\ds, [\d,]+ tokens\)\n$/);
 });
 
 Deno.test("stream-json output is one JSON event a line, the end last", async () => {
-  await using s = await scene([read("a.txt"), { content: "done" }], { files: { "a.txt": "x\n" } });
+  await using s = scene([read("a.txt"), { content: "done" }], { files: { "a.txt": "x\n" } });
   const events = (await s.run("-p", "hi", "--output", "stream-json")).stdout.trim().split("\n").map((line) =>
     JSON.parse(line)
   );
@@ -90,7 +90,7 @@ Deno.test("stream-json output is one JSON event a line, the end last", async () 
 
 Deno.test("activity lines and diffs are shown with --verbose, on standard error", async () => {
   const edit = { tool_calls: [{ name: "file_edit", arguments: { path: "a.txt", old: "one", new: "two" } }] };
-  await using s = await scene([edit, { content: "done" }], { files: { "a.txt": "one\n" } });
+  await using s = scene([edit, { content: "done" }], { files: { "a.txt": "one\n" } });
   const { stdout, stderr } = await s.run("-p", "hi", "--output", "text", "--verbose");
   assert.equal(stdout, "done\n");
   assert.match(stderr, /→ Write a\.txt/);
@@ -99,7 +99,7 @@ Deno.test("activity lines and diffs are shown with --verbose, on standard error"
 });
 
 Deno.test("the prompt is read from standard input with -, and standard input is not touched without it", async () => {
-  await using s = await scene([{ content: "a" }, { content: "b" }]);
+  await using s = scene([{ content: "a" }, { content: "b" }]);
   await runCli(s.tree, ["run", "-p", "-"], { stdin: "from the pipe" });
   assert.match(s.model.requests[0]!.text, /from the pipe/);
   await runCli(s.tree, ["run", "-p", "own words"], { stdin: "LEAK" });
@@ -118,14 +118,14 @@ for (
   ]
 ) {
   Deno.test(`usage errors exit 2 before any request: run ${args.join(" ")}`, async () => {
-    await using s = await scene([{ content: "never" }]);
+    await using s = scene([{ content: "never" }]);
     const { code, stdout, stderr } = await s.run(...args);
     assert.deepEqual([code, stdout, s.model.requests.length], [2, "", 0], stderr);
   });
 }
 
 Deno.test("a failed turn exits 1 with its error in the result", async () => {
-  await using s = await scene([{ status: 401, error: "bad key given" }]);
+  await using s = scene([{ status: 401, error: "bad key given" }]);
   const { code, stdout } = await s.run("-p", "hi");
   const result = JSON.parse(stdout);
   assert.deepEqual([code, result.status, result.content, result.errors[0].code], [1, "error", null, 401]);
@@ -133,7 +133,7 @@ Deno.test("a failed turn exits 1 with its error in the result", async () => {
 
 Deno.test("a denied call is listed with its rule, and --strict makes it exit 3", async () => {
   const script = [read("/etc/hostname"), { content: "could not" }];
-  await using s = await scene([...script, ...script]);
+  await using s = scene([...script, ...script]);
   const plain = await s.run("-p", "hi");
   assert.equal(plain.code, 0);
   assert.deepEqual(
@@ -144,19 +144,19 @@ Deno.test("a denied call is listed with its rule, and --strict makes it exit 3",
 });
 
 Deno.test("the same call denied three times in a row ends the turn with an error", async () => {
-  await using s = await scene(Array.from({ length: 6 }, () => read("/etc/hostname")));
+  await using s = scene(Array.from({ length: 6 }, () => read("/etc/hostname")));
   const { code, stdout } = await s.run("-p", "hi");
   assert.deepEqual([code, JSON.parse(stdout).status, s.model.requests.length], [1, "error", 3]);
 });
 
 Deno.test("a turn that asks for too many rounds is ended", async () => {
-  await using s = await scene(Array.from({ length: 9 }, () => read("a.txt")), { files: { "a.txt": "x\n" } });
+  await using s = scene(Array.from({ length: 9 }, () => read("a.txt")), { files: { "a.txt": "x\n" } });
   const { code } = await s.run("-p", "hi", "--max-rounds", "4");
   assert.deepEqual([code, s.model.requests.length], [1, 4]);
 });
 
 Deno.test("--timeout ends a turn that hangs, exit 1", async () => {
-  await using s = await scene([{ content: "begin", hang: true }]);
+  await using s = scene([{ content: "begin", hang: true }]);
   const { code, stdout } = await s.run("-p", "hi", "--timeout", "1");
   const result = JSON.parse(stdout);
   assert.deepEqual([code, result.status, result.errors.at(-1).code], [1, "error", "timeout"]);
@@ -164,7 +164,7 @@ Deno.test("--timeout ends a turn that hangs, exit 1", async () => {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test(`${signal} cancels: exit 130, the partial answer is kept in a session that verifies`, async () => {
-    await using s = await scene([{ content: "the beginning of an answer", hang: true }]);
+    await using s = scene([{ content: "the beginning of an answer", hang: true }]);
     const { code } = await runCli(s.tree, ["run", "-p", "hi", "--session-id", "c"], {
       during: async (child) => {
         while (s.model.requests.length === 0) await new Promise((r) => setTimeout(r, 20));
@@ -186,7 +186,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 Deno.test("a command that runs when the turn is cancelled is ended with its children", async () => {
   const call = { tool_calls: [{ name: "run_command", arguments: { command: "sleep 3; touch late.txt" } }] };
-  await using s = await scene([call, { content: "x" }], {}, { tool_permission: { bash: "allow" } });
+  await using s = scene([call, { content: "x" }], {}, { tool_permission: { bash: "allow" } });
   const { code } = await runCli(s.tree, ["run", "-p", "hi"], {
     during: async (child) => {
       while (s.model.requests.length === 0) await new Promise((r) => setTimeout(r, 20));
@@ -200,13 +200,13 @@ Deno.test("a command that runs when the turn is cancelled is ended with its chil
 });
 
 Deno.test("project instructions reach the model, and one that leads out of the worktree is skipped with a warning", async () => {
-  await using s = await scene([{ content: "a" }], { files: { "AGENTS.md": "Use tabs only." } });
+  await using s = scene([{ content: "a" }], { files: { "AGENTS.md": "Use tabs only." } });
   await s.run("-p", "hi");
   assert.match(
     s.model.requests[0]!.body.messages[0].content,
     /Project instructions \(AGENTS\.md\):\n\nUse tabs only\./,
   );
-  await using out = await scene([{ content: "a" }], {
+  await using out = scene([{ content: "a" }], {
     outside: { "rules.md": "OUTSIDE" },
     links: { "AGENTS.md": "../outside/rules.md" },
   });
@@ -217,7 +217,7 @@ Deno.test("project instructions reach the model, and one that leads out of the w
 });
 
 Deno.test("instructions are not read where the policy would not let the model read them", async () => {
-  await using s = await scene([{ content: "a" }], { files: { "AGENTS.md": "SECRET RULES" } }, {
+  await using s = scene([{ content: "a" }], { files: { "AGENTS.md": "SECRET RULES" } }, {
     tool_permission: { read: "deny" },
   });
   await s.run("-p", "hi");
@@ -225,7 +225,7 @@ Deno.test("instructions are not read where the policy would not let the model re
 });
 
 Deno.test("a recording plays again without a model, and a drift from it is told and exits 4", async () => {
-  await using s = await scene([read("a.txt"), { content: "It says one." }], { files: { "a.txt": "one\n" } });
+  await using s = scene([read("a.txt"), { content: "It says one." }], { files: { "a.txt": "one\n" } });
   const file = `${s.tree.root}/talk.jsonl`;
   assert.equal((await s.run("-p", "what?", "--record", file)).code, 0);
   const again = await s.run("-p", "what?", "--replay", file);
@@ -240,6 +240,42 @@ Deno.test("a recording plays again without a model, and a drift from it is told 
   assert.match(drift.stderr, /drift/);
 });
 
+Deno.test("a session without its anchor goes on for who trusts the project in this run, by option or by variable", async () => {
+  await using s = scene([{ content: "one" }, { content: "two" }, { content: "three" }]);
+  const again = (env: Record<string, string | null>, ...more: string[]) =>
+    runCli(s.tree, [
+      "run",
+      "-p",
+      "go",
+      "--session-id",
+      "s",
+      "--provider",
+      "openai-compatible",
+      "--base-url",
+      s.model.url,
+      "--model",
+      "m",
+      ...more,
+    ], { env });
+  const forget = () => Deno.removeSync(`${s.tree.home}/.local/state/polyglav`, { recursive: true });
+  assert.equal((await again({})).code, 0);
+  forget();
+  const refused = await again({ POLYGLAV_TRUST: null });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /session "s" is resumed only with --trust/);
+  assert.equal((await again({ POLYGLAV_TRUST: null }, "--trust")).code, 0);
+  forget();
+  assert.equal((await again({ POLYGLAV_TRUST: "1" })).code, 0);
+  assert.equal(s.model.requests.length, 3);
+});
+
+Deno.test("an empty prompt is told before a missing provider", async () => {
+  using tree = makeWorktree();
+  const { code, stderr } = await runCli(tree, ["run", "-p", " "]);
+  assert.equal(code, 2);
+  assert.match(stderr, /the prompt is empty/);
+});
+
 Deno.test("without key and server the error says in three lines how to get going", async () => {
   using tree = makeWorktree();
   const { code, stdout, stderr } = await runCli(tree, ["run", "-p", "hi", "--provider", "openai"]);
@@ -248,7 +284,7 @@ Deno.test("without key and server the error says in three lines how to get going
 });
 
 Deno.test("two runs on one session at the same time: the second is refused with the holder's pid", async () => {
-  await using s = await scene([{ content: "slow", hang: true }]);
+  await using s = scene([{ content: "slow", hang: true }]);
   let second: Awaited<ReturnType<typeof runCli>> | undefined;
   await runCli(s.tree, ["run", "-p", "hi", "--session-id", "shared"], {
     during: async (child) => {
@@ -263,14 +299,14 @@ Deno.test("two runs on one session at the same time: the second is refused with 
 
 for (const name of ["../../x", "/etc/x", "a/b", ".hidden", "", "x".repeat(300)]) {
   Deno.test(`a session name that is no name is refused: ${JSON.stringify(name.slice(0, 20))}`, async () => {
-    await using s = await scene([{ content: "a" }]);
+    await using s = scene([{ content: "a" }]);
     assert.equal((await s.run("-p", "hi", `--session-id=${name}`)).code, 2);
     assert.equal(s.model.requests.length, 0);
   });
 }
 
 Deno.test("a key from the environment reaches the provider and neither the session nor the output", async () => {
-  await using s = await scene([{ content: "a" }]);
+  await using s = scene([{ content: "a" }]);
   const { stdout, stderr } = await runCli(s.tree, [
     "run",
     "-p",
@@ -293,7 +329,7 @@ Deno.test("a key from the environment reaches the provider and neither the sessi
 });
 
 Deno.test("an untrusted project cannot send the user's key elsewhere", async () => {
-  await using s = await scene([{ content: "stolen" }]);
+  await using s = scene([{ content: "stolen" }]);
   await using own = startModel([{ content: "mine" }]);
   s.tree.write("home/.config/polyglav/config.json", JSON.stringify({ base_url: own.url }));
   const args = ["run", "-p", "hi", "--output", "text", "--provider", "openai", "--model", "m"];

@@ -121,9 +121,12 @@ Deno.test("the process that runs a tool cannot start Deno, reach the network or 
   const flags = (await runCli(tree, ["policy", "--output", "flags"])).stdout.trim().split("\n");
   assert.ok(flags.includes("--no-prompt") && flags.includes("--cached-only"), flags.join(" "));
   assert.ok(
-    !flags.some((f) => f === "--allow-all" || f === "-A" || f === "--allow-read" || f === "--allow-net"),
+    !flags.some((f) => f === "--allow-all" || f === "-A" || f === "--allow-read" || f === "--allow-write"),
     flags.join(" "),
   );
+  // Web tools may ask anywhere but in private networks.
+  const net = flags.find((f) => f.startsWith("--deny-net="))!;
+  assert.ok(["10.0.0.0/8", "192.168.0.0/16", "169.254.0.0/16"].every((range) => net.includes(range)), net);
   const read = flags.find((f) => f.startsWith("--allow-read="))!;
   assert.ok(read.split(/[=,]/).includes(tree.work), read);
   assert.ok(!read.split(/[=,]/).some((p) => p === "/" || p === tree.root || p === tree.home), read);

@@ -109,7 +109,7 @@ Deno.test("run: a page is paged, its result stays out of the log, and a resumed 
   assert.doesNotMatch(log, /line 1000/);
   assert.equal((await runCli(tree, ["run", "-p", "more", "--session-id", "s"])).code, 0);
   const resumed = JSON.stringify(model.requests[3]);
-  assert.match(resumed, /left out of the log; to see it, call web_fetch again with/);
+  assert.match(resumed, /web_fetch result excluded from log;.*to see it, call web_fetch again with/);
   assert.doesNotMatch(resumed, /line 1000/);
 });
 

@@ -60,7 +60,7 @@ Deno.test("functions, hooks and switches of the program do not come with a descr
 
 Deno.test("texts for the terminal are cleaned, timeouts are bounded", () => {
   const made = make({ glyph: "\x1b[2J", verb: "Go\u202e", timeout: 1e12, keyArg: "text" });
-  assert.ok(!/[\x1b\u202e]/.test(made.glyph! + made.verb!));
+  for (const bad of ["\x1b", "\u202e"]) assert.ok(!(made.glyph! + made.verb!).includes(bad));
   assert.equal(made.timeout, 600_000);
   assert.equal(make({ timeout: -1 }).timeout, 120_000);
 });

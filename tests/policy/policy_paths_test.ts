@@ -341,6 +341,12 @@ Deno.test("policy: a rule does not open a place that could not be looked at", ()
     path: "/data/x",
   });
   assert.deepEqual([decision.action, decision.rule], ["ask", "worktree"]);
+  assert.equal(decision.reason, "/data/x is outside the worktree");
+  const inside = policyOf({}, { realPath: hidden, readLink: hidden }).resolve(fileRead, { path: "a" });
+  assert.deepEqual([inside.action, inside.reason], [
+    "ask",
+    "/w/a counts as outside the worktree, because it cannot be looked at",
+  ]);
 });
 
 Deno.test("policy: a rule holds for the name that was given and for the one that it leads to", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ConfigError, ProviderError } from "../../src/errors.ts";
 import { createProvider, providerAddress, readKeys } from "../../src/provider/detect.ts";
-import { addressOf, normalizeBaseUrl } from "../../src/provider/presets.ts";
+import { addressOf, baseUrlOf, normalizeBaseUrl, presetOf } from "../../src/provider/presets.ts";
 import { startModel } from "../helpers/model_server.ts";
 import { makeWorktree } from "../helpers/worktree.ts";
 import { collect } from "./_collect.ts";
@@ -24,6 +24,43 @@ Deno.test("auto: the address follows configuration, then keys, then an Ollama on
   assert.equal(at({ provider: "openai", base_url: "https://proxy.test/v1" }), "proxy.test:443");
   assert.equal(at({ provider: "openai-compatible", base_url: "http://[::1]:8080/v1" }), "::1:8080");
   assert.equal(at({ provider: "replay" }), null);
+});
+
+Deno.test("OLLAMA_HOST says where Ollama is, in each form that its own client takes", () => {
+  for (
+    const [host, expected] of [
+      ["", "http://127.0.0.1:11434/v1"],
+      ["0.0.0.0", "http://127.0.0.1:11434/v1"],
+      ["[::]:8000", "http://[::1]:8000/v1"],
+      ["::1", "http://[::1]:11434/v1"],
+      [" box ", "http://box:11434/v1"],
+      ["box:80", "http://box/v1"],
+      [":8080", "http://127.0.0.1:8080/v1"],
+      ["https://box", "https://box/v1"],
+      ["http://box:9/below/", "http://box:9/below/v1"],
+    ] as const
+  ) assert.equal(baseUrlOf(presetOf("ollama"), env({ OLLAMA_HOST: host })), expected, host);
+  assert.throws(() => baseUrlOf(presetOf("ollama"), env({ OLLAMA_HOST: "a b" })), /OLLAMA_HOST is "a b"/);
+  // Other providers do not look at it, and what is configured wins.
+  const vars = { OLLAMA_HOST: "box:1" };
+  assert.equal(baseUrlOf(presetOf("openai"), env(vars)), "https://api.openai.com/v1");
+  assert.deepEqual(providerAddress(AUTO, env(vars), {}), { host: "box", port: 1 });
+  assert.deepEqual(providerAddress({ ...AUTO, provider: "ollama", base_url: "http://c:2" }, env(vars), {}), {
+    host: "c",
+    port: 2,
+  });
+});
+
+Deno.test("an Ollama at OLLAMA_HOST is found and asked", async () => {
+  await using server = startModel([{ content: "ok" }]);
+  const provider = await createProvider({
+    settings: AUTO,
+    paths: { config: "/nonexistent" },
+    env: env({ OLLAMA_HOST: new URL(server.url).host }),
+  });
+  await collect(provider);
+  assert.equal(provider.name, "ollama");
+  assert.equal(server.requests.length, 1);
 });
 
 Deno.test("a key of one provider never goes to another server", async () => {

@@ -15,7 +15,12 @@ const NOTHING: CeilingFlags = {
   env: [],
   sys: [],
 };
-const START = ["--no-prompt", "--cached-only", "--unstable-worker-options"];
+const START = [
+  "--no-prompt",
+  "--cached-only",
+  "--unstable-worker-options",
+  "--unstable-lazy-dynamic-imports",
+];
 
 Deno.test("a ceiling of nothing allows nothing and asks nobody", () => {
   assert.deepEqual(ceilingArguments(NOTHING), [...START, "--ignore-env"]);

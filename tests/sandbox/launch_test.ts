@@ -239,6 +239,23 @@ Deno.test("under the launcher nothing is downloaded, not even for a worker, whos
   assert.equal(remote.ok, false);
 });
 
+Deno.test("under the launcher a worker cannot load code that is not the program's", async () => {
+  using tree = makeWorktree({ files: { "evil.mjs": "export default 'PWNED';" } });
+  tree.write("outside/evil.mjs", "export default 'PWNED';");
+  tree.write("home/state/evil.mjs", "export default 'PWNED';");
+  const calls = [join(tree.outside, "evil.mjs"), join(tree.home, "state/evil.mjs"), "/etc/hostname"].map((
+    path,
+  ) => ({
+    tool: "evil_write",
+    args: { value: `return (await import(${JSON.stringify(`file://${path}`)})).default` },
+    scope: scopeFor(tree, [tree.work]),
+  }));
+  for (const result of await answer(tree, ceiling(tree), ["calls", JSON.stringify(calls), tree.work])) {
+    assert.equal(result.ok, false, JSON.stringify(result));
+    assert.match(result.message, /Requires read access/);
+  }
+});
+
 Deno.test("exit codes are relayed, and a death by a signal is 128 and its number", async () => {
   using tree = makeWorktree();
   for (const code of [0, 1, 3, 130]) {

@@ -83,6 +83,22 @@ Deno.test("braces are written out, nested ones too, within bounds", () => {
   assert.deepEqual(expandBraces("{a}"), ["{a}"]);
   assert.deepEqual(expandBraces("a{,b}"), ["a", "ab"]);
   assert.deepEqual(expandBraces("{a,b"), ["{a,b"]);
+  for (
+    const [pattern, expected] of [
+      ["f{1..3}", ["f1", "f2", "f3"]],
+      ["f{3..1}", ["f3", "f2", "f1"]],
+      ["f{08..10}", ["f08", "f09", "f10"]],
+      ["f{-1..1}", ["f-1", "f0", "f1"]],
+      ["f{0..6..3}", ["f0", "f3", "f6"]],
+      ["{a..c}", ["a", "b", "c"]],
+      ["{x,{1..2}}", ["x", "1", "2"]],
+      ["{1..a}", ["{1..a}"]],
+      ["{..}", ["{..}"]],
+      ["{../a}", ["{../a}"]],
+      ["{1..2}".slice(0, 5), ["{1..2"]],
+    ] as const
+  ) assert.deepEqual(expandBraces(pattern), expected, pattern);
+  assert.throws(() => expandBraces("{1..1000000}"), RangeError);
   assert.throws(() => expandBraces("{a,b}".repeat(12)), RangeError);
 });
 

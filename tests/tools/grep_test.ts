@@ -411,3 +411,17 @@ Deno.test("a path that is not there", async () => {
   assert.equal(await run(grep, tree, { pattern: "x", path: "nope" }), "Error: path not found: nope");
   assert.match(await run(grep, tree, { pattern: "x", glob: "{a,b}".repeat(20) }), /^Error: glob: /);
 });
+
+Deno.test({
+  name: "a device, pipe or socket that is named is an error, not a file without matches",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    using tree = makeWorktree({ files: { "a.txt": "hit\n" } });
+    assert.equal(new Deno.Command("mkfifo", { args: [`${tree.work}/pipe`] }).outputSync().success, true);
+    assert.match(
+      await run(grep, tree, { pattern: "hit", path: "pipe" }),
+      /^Error: pipe is not a regular file/,
+    );
+    assert.equal(await run(grep, tree, { pattern: "hit" }), "a.txt:1: hit");
+  },
+});
