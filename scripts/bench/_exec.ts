@@ -18,20 +18,27 @@ export interface ExecFigures {
 
 /** What a thousand commands leave behind. */
 export interface GrowthFigures {
-  /** Megabytes of resident memory that the second half of the commands added. */
+  /** Megabytes of resident memory that the commands added. */
   readonly memory: number;
-  /** Open descriptors that it added. */
-  readonly handles: number;
+  /** Open descriptors before and after. */
+  readonly handles: { readonly before: number; readonly after: number };
 }
 
-const COMMAND = "echo hello";
+/** How the commands of a measurement run. */
+export interface ExecSetup {
+  readonly confine: "off" | "require";
+  /** As a checked tree, without a shell. */
+  readonly allowlist: boolean;
+  readonly count: number;
+}
 
-/** Measures `count` commands under `exec.confine: confine` in a project; null where commands cannot be confined so. */
+// One program that is no command of the executor's own, without a shell; for the shell its own `echo`.
+const COMMANDS = { shell: "echo hello", tree: "/bin/echo hello" };
+
+/** Measures commands in a project; null where they cannot be confined. */
 export async function measureExec(
   worktree: string,
-  confine: "off" | "require",
-  count: number,
-  allowlist = false,
+  { confine, allowlist, count }: ExecSetup,
 ): Promise<ExecFigures | null> {
   await using rig = await openRig(worktree, confine, allowlist);
   const ours: number[] = [], bare: number[] = [];
@@ -46,15 +53,18 @@ export async function measureExec(
   return { ours: median(ours), bare: median(bare) };
 }
 
-/** Runs `count` commands one after another and compares the second half's end with its beginning. */
+/** Runs `count` commands one after another, after as many that warm it up, and compares the end with the beginning. */
 export async function measureGrowth(worktree: string, count: number): Promise<GrowthFigures> {
   await using rig = await openRig(worktree, "off", false);
   const look = () => ({ memory: Deno.memoryUsage().rss, handles: handles() });
-  for (let i = 0; i < count / 2; i++) await rig.run();
+  for (let i = 0; i < count; i++) await rig.run();
   const before = look();
-  for (let i = 0; i < count / 2; i++) await rig.run();
+  for (let i = 0; i < count; i++) await rig.run();
   const after = look();
-  return { memory: (after.memory - before.memory) / 2 ** 20, handles: after.handles - before.handles };
+  return {
+    memory: (after.memory - before.memory) / 2 ** 20,
+    handles: { before: before.handles, after: after.handles },
+  };
 }
 
 async function openRig(worktree: string, confine: "off" | "require", allowlist: boolean) {
@@ -71,7 +81,7 @@ async function openRig(worktree: string, confine: "off" | "require", allowlist: 
   };
   const host = await prepare({ path: worktree }, io, {
     "tool_permission.bash": "allow",
-    ...(allowlist ? { "tool_permission.bash_allow": ["echo"] } : {}),
+    ...(allowlist ? { "tool_permission.bash_allow": ["/bin/echo"] } : {}),
     "exec.confine": confine,
   }, { quiet: true });
   const { dispatcher, sandbox } = await openDispatcher(host);
@@ -79,7 +89,9 @@ async function openRig(worktree: string, confine: "off" | "require", allowlist: 
     /** Milliseconds of one command; null where it did not run. */
     async run(): Promise<number | null> {
       const begun = performance.now();
-      const { content, isError } = await dispatcher.call("run_command", { command: COMMAND }, {
+      const { content, isError } = await dispatcher.call("run_command", {
+        command: allowlist ? COMMANDS.tree : COMMANDS.shell,
+      }, {
         confirm: () => Promise.resolve("nobody" as const),
       });
       const time = performance.now() - begun;
@@ -96,7 +108,7 @@ async function openRig(worktree: string, confine: "off" | "require", allowlist: 
 
 async function bareStart(cwd: string): Promise<number> {
   const begun = performance.now();
-  await new Deno.Command("/bin/sh", { args: ["-c", COMMAND], cwd, stdin: "null" }).output();
+  await new Deno.Command("/bin/sh", { args: ["-c", COMMANDS.shell], cwd, stdin: "null" }).output();
   return performance.now() - begun;
 }
 

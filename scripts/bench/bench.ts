@@ -217,6 +217,44 @@ const sections: Record<string, () => Promise<void>> = {
       unit: " ms",
     });
   },
+  async exec() {
+    const { measureExec, measureGrowth } = await import("./_exec.ts");
+    for (
+      const [what, confine, allowlist, budget] of [
+        ["run_command over a bare start of the shell", "off", false, 5],
+        ["the same under an allowlist", "off", true, 15],
+        ["the same, confined", "require", false, 25],
+      ] as const
+    ) {
+      const figures = await measureExec(work, { confine, allowlist, count: 10 * times });
+      report({
+        what,
+        ours: figures ? ms(figures.ours) : "not here",
+        base: figures ? ms(figures.bare) : "",
+        ratio: figures ? figures.ours - figures.bare : NaN,
+        budget,
+        unit: " ms",
+      });
+    }
+    const growth = await measureGrowth(work, 1000);
+    const { before, after } = growth.handles;
+    report({
+      what: "1,000 commands: memory that they add, warm",
+      ours: `${growth.memory.toFixed(1)} MB`,
+      base: "",
+      ratio: growth.memory,
+      budget: 16,
+      unit: " MB",
+    });
+    report({
+      what: "1,000 commands: open handles that they add",
+      ours: String(after),
+      base: String(before),
+      ratio: after - before,
+      budget: 0,
+      unit: "",
+    });
+  },
   async session() {
     const { measureAppends } = await import("./_session.ts");
     const { early, late } = await measureAppends(join(home, "log"));

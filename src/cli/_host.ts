@@ -17,6 +17,8 @@ import type { CliIo, Invocation } from "./_command.ts";
 import { lateCatalog, partsOf } from "./_heads.ts";
 import { type HostPlugins, isDisabled, loadHostPlugins, pluginLayers } from "./_plugins.ts";
 import { type LoadedSettings, loadSettings, trustsRun } from "./_load.ts";
+import { VERSION } from "./_version.ts";
+import { ConfigError, messageOf } from "../errors.ts";
 import { groups } from "../../tools/mod.ts";
 import type { Settings } from "../config/settings.ts";
 import type { HostPort } from "../tool.ts";
@@ -211,9 +213,10 @@ function filePath(url: URL): string {
 export async function underCeiling(host: Host, flags: () => CeilingFlags): Promise<number | null> {
   const { launch, canLaunch, watchLauncher } = await import("../sandbox/launch.ts");
   if (!canLaunch()) {
-    watchLauncher(() => Deno.kill(Deno.pid, "SIGTERM"));
+    watchLauncher(() => void import("./_signals.ts").then(({ cancelAndLeave }) => cancelAndLeave()));
     return null;
   }
+  await cachePackages(host.paths.state, host.io);
   return await launch({
     flags: flags(),
     mainModule: Deno.mainModule,
@@ -222,6 +225,30 @@ export async function underCeiling(host: Host, flags: () => CeilingFlags): Promi
     worktree: host.worktree,
     plugins: host.plugins?.link ?? undefined,
   });
+}
+
+/**
+ * Makes sure that every package is in Deno's cache, once per version and cache: the program under the ceiling can
+ * download nothing. Deno fetches all of them with the first.
+ */
+async function cachePackages(stateDir: string, io: CliIo): Promise<void> {
+  const cache = (io.env("DENO_DIR") ?? "default").replace(/[^A-Za-z0-9]/g, "_").slice(-80);
+  const stamp = join(stateDir, `cached-${VERSION}-${cache}`);
+  try {
+    Deno.statSync(stamp);
+    return;
+  } catch { /* not yet, as far as is known */ }
+  try {
+    await import("unbash");
+  } catch (error) {
+    throw new ConfigError(
+      `a package could not be downloaded (${messageOf(error)}); run this once with a network`,
+    );
+  }
+  try {
+    Deno.mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    Deno.writeTextFileSync(stamp, "");
+  } catch { /* it is looked up again the next time */ }
 }
 
 /** The words with the canonical worktree as `--path`: under the ceiling a link to it could not be followed. */
@@ -255,14 +282,17 @@ function catalogFiles(host: Host): string[] {
  *
  * @param port what tools without access reach; default: the catalog alone
  */
-export async function openDispatcher(host: Host, port?: HostPort) {
+export async function openDispatcher(host: Host, port?: HostPort, needs: CeilingNeeds = { yes: false }) {
   const [{ Dispatcher }, { Sandbox }, { Confiner }, catalog] = await Promise.all([
     import("../registry/dispatch.ts"),
     import("../sandbox/pool.ts"),
     import("../sandbox/confine.ts"),
     host.catalog.load(),
   ]);
-  const sandbox = new Sandbox({ worktree: host.worktree });
+  const { ceilingState } = await import("../sandbox/launch.ts");
+  // Flags that were written by hand after `policy --output flags`: what else they open is what the policy said.
+  const ceiling = ceilingState() === "own" ? ceilingOf(host, needs) : undefined;
+  const sandbox = new Sandbox({ worktree: host.worktree, ceiling });
   const { settings, paths } = host;
   const confiner = new Confiner({
     mode: settings.exec.confine,

@@ -9,6 +9,14 @@ import type { CliIo } from "./_command.ts";
 /** A supervisor may pass on a signal that the terminal has sent to this process too. */
 const SAME_KEYPRESS_MS = 250;
 
+const listening = new Set<() => void>();
+
+/** Cancels what runs, as a first Ctrl-C does, and leaves soon whatever happens: for a program that was left alone. */
+export function cancelAndLeave(): void {
+  for (const listener of listening) listener();
+  setTimeout(() => Deno.exit(EXIT.cancelled), listening.size > 0 ? 2000 : 0);
+}
+
 /**
  * Aborts the controller at SIGINT or SIGTERM.
  *
@@ -30,7 +38,9 @@ export function onSignals(controller: AbortController, io: Pick<CliIo, "err">): 
     ? ["SIGINT", "SIGBREAK"]
     : ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) Deno.addSignalListener(signal, listener);
+  listening.add(listener);
   return () => {
+    listening.delete(listener);
     for (const signal of signals) Deno.removeSignalListener(signal, listener);
   };
 }
