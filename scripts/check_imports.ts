@@ -57,6 +57,7 @@ export const ROOMS: readonly Room[] = [
       "src/policy/compile.ts",
       "src/errors.ts",
       "src/text/ansi.ts",
+      "src/text/git_settings.ts",
       "src/text/path.ts",
     ],
   },

@@ -8,6 +8,12 @@
  * @module
  */
 import { ToolError } from "../src/errors.ts";
+import {
+  GIT_ENVIRONMENT,
+  GIT_OVERRIDES,
+  gitConfigEntries,
+  gitConfigVariables,
+} from "../src/text/git_settings.ts";
 import { join } from "../src/text/path.ts";
 import type { ExecResult, PathUse, ToolContext } from "../src/tool.ts";
 import { workingDirectory } from "./_command.ts";
@@ -15,59 +21,11 @@ import { workingDirectory } from "./_command.ts";
 /** Seconds for one git command. */
 export const GIT_TIMEOUT = 30;
 
-/** Settings that start programs, write elsewhere or reach the network, and what they are set to. */
-const OVERRIDES: readonly (readonly [string, string])[] = [
-  ["core.fsmonitor", "false"],
-  ["core.hooksPath", "/dev/null"],
-  ["core.pager", "cat"],
-  ["core.editor", "true"],
-  ["core.sshCommand", "false"],
-  ["core.gitProxy", ""],
-  ["core.askPass", ""],
-  ["core.alternateRefsCommand", "true"],
-  ["credential.helper", ""],
-  ["sequence.editor", "true"],
-  ["diff.submodule", "short"],
-  ["diff.ignoreSubmodules", "dirty"],
-  ["status.submoduleSummary", "false"],
-  ["submodule.recurse", "false"],
-  ["interactive.diffFilter", ""],
-  ["log.showSignature", "false"],
-  ["format.pretty", "medium"],
-  ["commit.gpgSign", "false"],
-  ["tag.gpgSign", "false"],
-  ["gpg.program", "false"],
-  ["gpg.openpgp.program", "false"],
-  ["gpg.x509.program", "false"],
-  ["gpg.ssh.program", "false"],
-  ["gpg.ssh.defaultKeyCommand", "false"],
-  ["commit.verbose", "false"],
-  ["gc.auto", "0"],
-  ["gc.recentObjectsHook", ""],
-  ["maintenance.auto", "false"],
-  ["uploadpack.packObjectsHook", ""],
-  ["protocol.allow", "never"],
-  ["safe.bareRepository", "explicit"],
-  ["color.ui", "false"],
-];
-
 /** A folder in the worktree that only looks like a repository is not taken for one. */
 const BARE = ["safe.bareRepository", "explicit"] as const;
 
 /** Lifted where the commit's own programs (hooks, filters) may run. */
 const PROGRAMS_OF_COMMIT = new Set(["core.hooksPath"]);
-
-const ENVIRONMENT: Readonly<Record<string, string>> = {
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_ALLOW_PROTOCOL: "none",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_EDITOR: "true",
-  GIT_SEQUENCE_EDITOR: "true",
-  GIT_PAGER: "cat",
-  GIT_SSH_COMMAND: "false",
-  GIT_MERGE_AUTOEDIT: "no",
-};
 
 /** A repository, as far as it was looked at. */
 export class Repository {
@@ -103,9 +61,7 @@ export class Repository {
       throw new ToolError("the repository's git configuration is larger than 4 MB; git was not run");
     }
     const config = new Map<string, string>();
-    for (const entry of list.output.split("\0")) {
-      if (entry === "") continue;
-      const end = entry.indexOf("\n"), key = end === -1 ? entry : entry.slice(0, end);
+    for (const [key, value] of gitConfigEntries(list.output)) {
       if (/^(filter|hook|submodule)\./.test(key) && key.includes("\ufffd")) {
         throw new ToolError(
           `the git configuration names ${
@@ -113,7 +69,7 @@ export class Repository {
           }, which is not valid UTF-8 and cannot be overridden; git was not run`,
         );
       }
-      config.set(key, end === -1 ? "true" : entry.slice(end + 1));
+      config.set(key, value);
     }
     return new Repository(context, directory, config);
   }
@@ -150,7 +106,7 @@ export class Repository {
       timeout?: number;
     } = {},
   ): Promise<ExecResult> {
-    const settings = OVERRIDES.filter(([key]) => !(options.programs && PROGRAMS_OF_COMMIT.has(key)));
+    const settings = GIT_OVERRIDES.filter(([key]) => !(options.programs && PROGRAMS_OF_COMMIT.has(key)));
     const pairs: (readonly [string, string])[] = options.plain ? [BARE] : [...settings];
     if (!options.programs && !options.plain) {
       for (const name of this.names("filter")) {
@@ -160,11 +116,7 @@ export class Repository {
       for (const name of this.names("hook")) pairs.push([`hook.${name}.enabled`, "false"]);
     }
     for (const name of this.names("submodule")) pairs.push([`submodule.${name}.ignore`, "dirty"]);
-    const env: Record<string, string> = { ...ENVIRONMENT, GIT_CONFIG_COUNT: String(pairs.length) };
-    pairs.forEach(([key, value], i) => {
-      env[`GIT_CONFIG_KEY_${i}`] = key;
-      env[`GIT_CONFIG_VALUE_${i}`] = value;
-    });
+    const env = { ...GIT_ENVIRONMENT, ...gitConfigVariables(pairs) };
     try {
       return await this.#context.exec(["git", "--no-pager", "--no-optional-locks", ...args], {
         cwd: this.directory,

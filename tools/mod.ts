@@ -1,5 +1,6 @@
 /**
- * The bundled tools, grouped into the bundled plugins. To add a tool: write `tools/<name>.ts` and add it to its group.
+ * The bundled tools, grouped into the bundled plugins. To add a tool: write `tools/<name>.ts`, add it to its group
+ * here and to the list of the workers that run it (`far_files.ts`, `far_programs.ts`, `far_web.ts`).
  *
  * @module
  */

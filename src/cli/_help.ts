@@ -74,7 +74,8 @@ export function commandHelp(names: readonly string[], command: Command): string 
 }
 
 function usageOf(command: Command): string {
-  return `${command.subcommands ? "COMMAND " : ""}${command.usage ?? ""} [OPTIONS]`.trim();
+  const below = !command.subcommands ? "" : command.run ? "[COMMAND]" : "COMMAND";
+  return [below, command.usage ?? "", "[OPTIONS]"].filter(Boolean).join(" ");
 }
 
 function optionLabel(name: string, spec: OptionSpec): string {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type CeilingFlags, compileCeiling } from "../policy/compile.ts";
+import { type CeilingFlags, compileCeiling, protectedPaths } from "../policy/compile.ts";
 import { Grants } from "../policy/grants.ts";
 import { type PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
 import { ToolRegistry } from "../registry/registry.ts";
@@ -14,6 +14,7 @@ import { dirname, isAbsolute, join, toSlashes } from "../text/path.ts";
 import type { DispatcherOptions } from "../registry/dispatch.ts";
 import type { OptionSpec } from "./_command.ts";
 import type { CliIo, Invocation } from "./_command.ts";
+import type { AuditFiles } from "./_audit.ts";
 import { lateCatalog, partsOf } from "./_heads.ts";
 import { type HostPlugins, isDisabled, loadHostPlugins, pluginLayers } from "./_plugins.ts";
 import { type LoadedSettings, loadSettings, trustsRun } from "./_load.ts";
@@ -208,9 +209,14 @@ function filePath(url: URL): string {
 /**
  * Starts this command again under its ceiling, where that is possible and has not happened.
  *
+ * @param audit what the runtime checks and what the program decides is written there
  * @returns the exit code of the process under the ceiling; null: this is that process, go on
  */
-export async function underCeiling(host: Host, flags: () => CeilingFlags): Promise<number | null> {
+export async function underCeiling(
+  host: Host,
+  flags: () => CeilingFlags,
+  audit?: AuditFiles,
+): Promise<number | null> {
   const { launch, canLaunch, watchLauncher } = await import("../sandbox/launch.ts");
   if (!canLaunch()) {
     watchLauncher(() => void import("./_signals.ts").then(({ cancelAndLeave }) => cancelAndLeave()));
@@ -221,8 +227,9 @@ export async function underCeiling(host: Host, flags: () => CeilingFlags): Promi
     flags: flags(),
     mainModule: Deno.mainModule,
     args: withWorktree(Deno.args, host.worktree),
-    env: Deno.env.toObject(),
+    env: audit ? { ...Deno.env.toObject(), POLYGLAV_AUDIT: audit.decisions } : Deno.env.toObject(),
     worktree: host.worktree,
+    audit: audit?.runtime,
     plugins: host.plugins?.link ?? undefined,
   });
 }
@@ -281,8 +288,14 @@ function catalogFiles(host: Host): string[] {
  * Opens what the calls of a host go through. Close the sandbox at the end.
  *
  * @param port what tools without access reach; default: the catalog alone
+ * @param audit told every decision
  */
-export async function openDispatcher(host: Host, port?: HostPort, needs: CeilingNeeds = { yes: false }) {
+export async function openDispatcher(
+  host: Host,
+  port?: HostPort,
+  needs: CeilingNeeds = { yes: false },
+  audit?: DispatcherOptions["audit"],
+) {
   const [{ Dispatcher }, { Sandbox }, { Confiner }, catalog] = await Promise.all([
     import("../registry/dispatch.ts"),
     import("../sandbox/pool.ts"),
@@ -300,10 +313,12 @@ export async function openDispatcher(host: Host, port?: HostPort, needs: Ceiling
     home: paths.home,
     writable: settings.exec.writable,
     hide: [paths.config, paths.state],
+    protect: protectedPaths(host.policyInput),
   });
   const shared = {
     registry: host.registry,
     sandbox,
+    audit,
     childEnv: host.childEnv,
     web: {
       service: async (name: string) => {
@@ -318,7 +333,10 @@ export async function openDispatcher(host: Host, port?: HostPort, needs: Ceiling
       new Dispatcher({
         ...shared,
         ...options,
-        confine: async () => await confiner.plan(webAllowed(options.policyInput)) ?? undefined,
+        confine: async () => {
+          const protect = options.policyInput === host.policyInput ? [] : protectedPaths(options.policyInput);
+          return await confiner.plan(webAllowed(options.policyInput), protect) ?? undefined;
+        },
       }),
     checker: async () => (await import("../policy/shell_command.ts")).checkCommand,
   };

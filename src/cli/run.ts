@@ -13,7 +13,9 @@ import { join } from "../text/path.ts";
 import type { UiSink } from "../ui/sink.ts";
 import { standingPermissions } from "../policy/compile.ts";
 import type { Sandbox } from "../sandbox/pool.ts";
-import type { Command, Invocation } from "./_command.ts";
+import type { PermissionEntry } from "../policy/types.ts";
+import type { AuditFiles } from "./_audit.ts";
+import type { CliIo, Command, Invocation } from "./_command.ts";
 import {
   ANSWER_OPTIONS,
   ceilingOf,
@@ -78,6 +80,11 @@ export const command: Command = {
     strict: { type: "boolean", help: "exit 3 when the turn ended well but a call was denied" },
     record: { type: "string", value: "FILE", help: "write the conversation with the model to a file" },
     replay: { type: "string", value: "FILE", help: "play a recorded conversation instead of asking a model" },
+    audit: {
+      type: "string",
+      value: "FILE",
+      help: "write what was decided and what the runtime saw accessed, as one list of JSON lines",
+    },
     verbose: { type: "boolean", short: "v", help: "show activity lines and diffs on standard error" },
   },
   examples: [
@@ -89,6 +96,7 @@ export const command: Command = {
     ['run -p "review the change" --mode plan --strict', "nothing can be changed; exit 3 if it was tried"],
     ["git diff | polyglav run -p - --output text", "the prompt from standard input"],
     ['run -p "and now the tests" --session-id monday', "continue a session"],
+    ['run -p "fix the typo" --audit audit.jsonl', "with a list of every decision and every access"],
     ["run --session-id monday --continue", "go on with what was answered by polyglav asks answer"],
     [
       "run -p hello --provider openai-compatible --base-url http://127.0.0.1:8080/v1",
@@ -109,15 +117,20 @@ async function run({ values, io }: Invocation): Promise<number> {
     : providerAddress(host.settings, io.env, readKeys(host.paths.config));
   const own = launches ? await ownServers(host, address) : [];
   const asks = values.continue === true ? await askStore(host) : null;
+  const audit = await beginAudit(values, io, launches);
   const code = await underCeiling(host, () =>
     ceilingOf(host, {
       yes: values.yes === true,
       providerAddress: address,
       ownServers: own,
       read: files.replay ? [files.replay] : [],
-      write: [...(files.record ? [files.record] : []), ...askFiles(host, values)],
+      write: [
+        ...(files.record ? [files.record] : []),
+        ...(audit.files ? [audit.files.decisions] : []),
+        ...askFiles(host, values),
+      ],
       answered: launches && values.continue === true && asks !== null && permitted(values, asks),
-    }));
+    }), audit.files).finally(() => audit.files?.finish());
   if (code !== null) return code;
 
   const warn = (message: string) => io.err(`Warning: ${message}\n`);
@@ -133,7 +146,45 @@ async function run({ values, io }: Invocation): Promise<number> {
   ready?.catch(() => {/* the first request says what is wrong */});
   const prompt = values.prompt === "-" ? await io.stdin() : String(values.prompt ?? "");
   checkPrompt(prompt, values);
-  return await turn(host, provider, prompt, values, warn);
+  try {
+    return await turn(host, provider, prompt, values, { warn, audit: audit.write });
+  } finally {
+    audit.finish?.(warn);
+  }
+}
+
+/** Where the decisions of `--audit` go, and what the supervisor or (without one) this process does at the end. */
+interface AuditRun {
+  /** In the supervisor. */
+  readonly files?: AuditFiles;
+  /** In the process that runs the turn. */
+  readonly write?: (entry: PermissionEntry) => void;
+  readonly finish?: (warn: (message: string) => void) => void;
+}
+
+async function beginAudit(values: Values, io: CliIo, launches: boolean): Promise<AuditRun> {
+  const file = pathArgument(values.audit, io);
+  if (file === undefined) return {};
+  const { AUDIT_VARIABLE, checkTarget, decisionLine, openAudit, writeAudit } = await import("./_audit.ts");
+  if (launches) return { files: openAudit(file) };
+  const { ceilingState } = await import("../sandbox/launch.ts");
+  const shared = ceilingState() === "ceiling" ? io.env(AUDIT_VARIABLE) : undefined;
+  if (shared !== undefined) {
+    return {
+      write: (entry) => Deno.writeTextFileSync(shared, decisionLine(entry), { append: true, create: false }),
+    };
+  }
+  checkTarget(file);
+  const lines: string[] = [];
+  return {
+    write: (entry) => void lines.push(decisionLine(entry)),
+    finish(warn) {
+      writeAudit(file, lines.join(""));
+      warn(
+        "--audit: only decisions are listed; accesses are seen where polyglav sets its own ceiling (deno run -A)",
+      );
+    },
+  };
 }
 
 function check(values: Values): void {
@@ -207,7 +258,7 @@ async function turn(
   provider: Provider,
   prompt: string,
   values: Values,
-  warn: (message: string) => void,
+  { warn, audit }: { readonly warn: (message: string) => void; readonly audit: AuditRun["write"] },
 ): Promise<number> {
   const { io, settings } = host;
   const port = new LatePort();
@@ -217,7 +268,7 @@ async function turn(
       import("../session/store.ts"),
       import("../ui/headless.ts"),
       import("./_instructions.ts"),
-      openDispatcher(host, port),
+      openDispatcher(host, port, undefined, audit),
     ]);
   const output = (values.output ?? "json") as "json" | "text" | "stream-json";
   const controller = new AbortController();
@@ -234,7 +285,8 @@ async function turn(
       worktree: host.worktree,
       stateDir: host.paths.state,
       name: values["session-id"] as string | undefined,
-      trust: trustsRun(values, io),
+      // The variable speaks for the project, not for a session that something else has changed.
+      trust: values.trust === true || (trustsRun(values, io) && "unanchored"),
       noiseTools: settings.noise_tools,
       maxToolChars: settings.session_tool_max_chars,
       canonicalName: (name) => host.registry.get(name)?.name ?? name,

@@ -63,6 +63,7 @@ export interface CeilingFlags {
 export const HOST_ENVIRONMENT: readonly string[] = [
   ...[
     "POLYGLAV_TRUST",
+    "POLYGLAV_AUDIT",
     "NO_COLOR",
     "FORCE_COLOR",
     "CI",
@@ -263,6 +264,26 @@ function denied(core: PolicyCore, access: "read" | "write", input: CeilingInput)
   return unique([...git, ...literals]).filter((path) =>
     final(core, access, path) === "deny" && !needed(path, input, access)
   );
+}
+
+/**
+ * Paths that the rules do not let a call write without asking and that can be written down (no wildcard in them): what a
+ * confined command must not write either, whatever program does it. In the worktree alone; elsewhere it writes nothing.
+ */
+export function protectedPaths(input: PolicyInput): string[] {
+  const core = policyCore(input), { worktree } = input, found: string[] = [];
+  for (const rules of [core.rules, ...core.layers]) {
+    for (const { rule, patterns } of rules) {
+      if (rule.access !== "write" || rule.action === "allow") continue;
+      for (const pattern of patterns.filter(isLiteral)) {
+        const { literal } = pattern;
+        if (!isWithin(literal, worktree) || literal === worktree) continue;
+        const decided = ruleFor(rules, "write", rulePath(literal, worktree));
+        if (decided && decided.rule.action !== "allow") found.push(literal);
+      }
+    }
+  }
+  return unique(found);
 }
 
 function isLiteral(pattern: CompiledRule["patterns"][number]): boolean {

@@ -19,7 +19,13 @@ import { actionAt } from "./modes.ts";
 import { aliasesOf, type PolicyInput } from "./tool_policy.ts";
 import type { CallScope, Decision, GuardScope, PermissionSet, ResolvedPath } from "./types.ts";
 
-export { type CeilingFlags, type CeilingInput, compileCeiling, HOST_ENVIRONMENT } from "./_ceiling.ts";
+export {
+  type CeilingFlags,
+  type CeilingInput,
+  compileCeiling,
+  HOST_ENVIRONMENT,
+  protectedPaths,
+} from "./_ceiling.ts";
 
 /** No permission at all. */
 export const NO_PERMISSIONS: PermissionSet = Object.freeze({

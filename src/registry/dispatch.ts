@@ -80,6 +80,8 @@ export interface DispatcherOptions {
   readonly host?: HostPort;
   /** What requests of the web need beside the policy. */
   readonly web?: Pick<WebHost, "resolve" | "service" | "limits">;
+  /** Told every decision and its outcome, of every call, beside {@link CallIo.onDecision}. */
+  readonly audit?: (entry: PermissionEntry) => void;
   /** Clock of the audit. */
   readonly now?: () => Date;
 }
@@ -327,7 +329,7 @@ export class Dispatcher {
     io: CallIo,
   ): void {
     const path = tool.pathArg ? args[tool.pathArg] : undefined;
-    io.onDecision?.({
+    const entry: PermissionEntry = {
       tool: tool.name,
       action: decision.grant ? "grant" : decision.action,
       decision: outcome,
@@ -339,7 +341,9 @@ export class Dispatcher {
       ...(decision.command && decision.command.segments.length > 0
         ? { segments: decision.command.segments }
         : {}),
-    });
+    };
+    this.#options.audit?.(entry);
+    io.onDecision?.(entry);
   }
 
   async #preview(tool: Tool, args: Record<string, unknown>, decision: Decision, io: CallIo): Promise<string> {

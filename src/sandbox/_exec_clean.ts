@@ -27,7 +27,7 @@ export function cleanText(text: string): string {
   if (!/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text)) return text;
   let clean = text.replace(ESCAPES, "");
   // deno-lint-ignore no-control-regex
-  if (clean.includes("\b")) clean = clean.replace(/[^\n\b]\x08/g, "");
+  if (clean.includes("\b")) clean = clean.replace(/[^\n\b]\x08/gu, "");
   if (clean.includes("\r")) {
     clean = clean.replace(/\r+\n/g, "\n");
     if (clean.includes("\r")) clean = clean.split("\n").map(overwrite).join("\n");
@@ -38,9 +38,10 @@ export function cleanText(text: string): string {
 /** A line in which each carriage return went back to the first column. */
 function overwrite(line: string): string {
   if (!line.includes("\r")) return line;
-  let shown = "";
+  let shown: string[] = [];
   for (const part of line.split("\r").slice(-1000)) {
-    shown = part.length >= shown.length ? part : part + shown.slice(part.length);
+    const chars = [...part];
+    shown = chars.length >= shown.length ? chars : [...chars, ...shown.slice(chars.length)];
   }
-  return shown;
+  return shown.join("");
 }

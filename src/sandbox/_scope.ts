@@ -33,7 +33,12 @@ export class ScopeCheck {
   /** @param scope its paths are canonical already */
   constructor(scope: GuardScope) {
     this.#scope = scope;
-    const roots = [scope.worktree, ...scope.roots.map((root) => root.path)];
+    const within = [scope.worktree, ...scope.roots.map((root) => root.path)];
+    // Names below a place that was consented to count as names below a root do.
+    const more = scope.consented.map((item) => item.path).filter((path) =>
+      !within.some((root) => isWithin(path, root))
+    );
+    const roots = [...within, ...more];
     this.#rules = [scope.rules, ...scope.layers ?? []].map((rules) => ruleSet(rules, roots));
   }
 
@@ -50,8 +55,7 @@ export class ScopeCheck {
     this.require(real, access, path);
     // A link may carry a protected name itself.
     if (
-      access !== "list" && spelled !== real && this.#inRoots(spelled, access) &&
-      !this.#consented(real, access)
+      access !== "list" && spelled !== real && this.#inRoots(spelled, access) && !this.#exactly(real, access)
     ) {
       const rule = this.ruleAgainst(spelled, access);
       if (rule !== null) throw refusedBy(rule, access, path);
@@ -62,9 +66,8 @@ export class ScopeCheck {
   /** Throws where a canonical path may not be accessed in this way. @param asked as the caller wrote it, for messages */
   require(real: string, access: "list" | "read" | "write", asked: string = real): void {
     refuseSystem(real, asked);
-    if (this.#consented(real, access === "write" ? "write" : "read")) return;
     const doing = `Cannot ${access} ${shown(asked)}`;
-    if (!this.#inRoots(real, access)) {
+    if (!this.#inRoots(real, access) && !this.#consented(real, access === "write" ? "write" : "read")) {
       const where = this.#inRoots(real, "read")
         ? "it lies where this call may only read"
         : real === asked || isWithin(asked, real)
@@ -77,19 +80,35 @@ export class ScopeCheck {
     if (rule !== null) throw refusedBy(rule, access, asked);
   }
 
-  /** The rule that keeps a canonical path from being accessed without consent, or null. */
+  /**
+   * The rule that keeps a canonical path from being accessed, or null. Consent lifts a rule that asks for the path that
+   * it was given to; below that path it lifts this same rule and no other. A rule that denies always holds.
+   */
   ruleAgainst(real: string, access: "read" | "write"): string | null {
     for (const rules of this.#rules) {
       const { action, pattern } = rules.decide(real, access);
-      if (action === "allow" || this.#consented(real, access)) continue;
-      return `${JSON.stringify(pattern)} (${access}: ${action})`;
+      if (action === "allow") continue;
+      const lifted = action === "ask" &&
+        this.#consents(real, access).some(({ path }) =>
+          path === real || rules.decide(path, access).pattern === pattern
+        );
+      if (!lifted) return `${JSON.stringify(pattern)} (${access}: ${action})`;
     }
     return null;
   }
 
-  /** Whether the user said yes to this canonical path. Consent to write includes reading what will be changed. */
+  /** Whether the user said yes to this canonical path, or to one above it. */
   #consented(real: string, access: "read" | "write"): boolean {
-    return this.#scope.consented.some((item) =>
+    return this.#consents(real, access).length > 0;
+  }
+
+  #exactly(real: string, access: "read" | "write"): boolean {
+    return this.#consents(real, access).some(({ path }) => path === real);
+  }
+
+  /** What the user said yes to that holds this path. Consent to write includes reading what will be changed. */
+  #consents(real: string, access: "read" | "write"): GuardScope["consented"] {
+    return this.#scope.consented.filter((item) =>
       (item.access === "write" || access === "read") && isWithin(real, item.path)
     );
   }

@@ -129,11 +129,13 @@ export class Confiner {
    * A call's confinement; null: it runs without one.
    *
    * @param network the call may use the network
+   * @param protect more paths that this call may not write, beside those of the run
    * @throws {ToolError} `permission` where `require` cannot be had
    */
-  async plan(network: boolean): Promise<ConfineSpec | null> {
+  async plan(network: boolean, protect: readonly string[] = []): Promise<ConfineSpec | null> {
     if (this.#options.mode === "off") return null;
-    return planConfinement({ ...this.#options, probe: await this.found(), network });
+    const all = [...this.#options.protect ?? [], ...protect];
+    return planConfinement({ ...this.#options, protect: all, probe: await this.found(), network });
   }
 }
 
@@ -202,8 +204,11 @@ export function planConfinement(input: ConfineInput): ConfineSpec | null {
   addProtected(join(worktree, ".polyglav"), true, known, protect, absent);
   for (const path of input.protect ?? []) {
     const status = look(path);
-    if (status && !status.link && path !== own && !protect.some((each) => isWithin(path, each.path))) {
-      protect.push({ path, directory: status.directory });
+    if (path === own || [...protect, ...absent].some((each) => isWithin(path, each.path))) continue;
+    if (status && !status.link) protect.push({ path, directory: status.directory });
+    // What does not exist is held by an empty file: neither a file nor a folder can be made there.
+    else if (!status && isWithin(path, worktree) && look(parent(path))?.directory) {
+      absent.push({ path, directory: false });
     }
   }
   return {

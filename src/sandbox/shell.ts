@@ -15,9 +15,12 @@ import { OutputBuffer } from "./_exec_buffer.ts";
 import { DEFAULT_MAX_BYTES } from "./_exec_capture.ts";
 import { findProgram, guardedFiles, safePath, type ShellHost } from "./_shell_host.ts";
 import { TreeRun } from "./_shell_run.ts";
+import { dirname, isAbsolute, isWithin, join } from "../text/path.ts";
+import { type GitLook, hardenGit, isGit } from "./_shell_git.ts";
 import { confineCommand } from "./confine.ts";
 import {
   cleanUp,
+  exec,
   type ExecSettings,
   listedProgram,
   OutputCapture,
@@ -168,7 +171,12 @@ function hostOf(io: ShellIo, output: Output): ShellHost {
       if (path === null || (path === undefined && io.confine)) {
         throw new ToolError(`command not found: ${name}`, "not_found");
       }
-      const words = [path ?? name, ...argv.slice(1)];
+      let words = [path ?? name, ...argv.slice(1)];
+      if (isGit(name)) {
+        const safe = await hardenGit(words, gitLook(words[0]!, cwd, env, io));
+        words = [...safe.argv];
+        env = { ...env, ...safe.env };
+      }
       return await startProcess(io.confine ? confineCommand(words, io.confine, cwd) : words, {
         cwd,
         env,
@@ -178,6 +186,44 @@ function hostOf(io: ShellIo, output: Output): ShellHost {
         detached: io.confine?.kind !== "bwrap",
         ...(io.confine ? {} : { argv0: name }),
       });
+    },
+  };
+}
+
+/** Looks at a repository as git itself would from this directory. */
+function gitLook(git: string, cwd: string, env: Readonly<Record<string, string>>, io: ShellIo): GitLook {
+  const { workspace } = io;
+  return {
+    async run(words, more) {
+      const { programs: _, ...settings } = io, limit = 4 << 20;
+      const options = { ...settings, cwd, env: { ...env, ...more }, raw: true, maxBytes: limit };
+      const { code, output, droppedBytes, timedOut } = await exec([git, ...words], {
+        ...options,
+        timeout: 10_000,
+      });
+      return { code: timedOut ? null : code, output, complete: droppedBytes === 0 };
+    },
+    modules(directories) {
+      const at = directories.reduce((path, next) => isAbsolute(next) ? next : join(path, next), cwd);
+      let text = "";
+      for (let directory = join(at); isWithin(directory, workspace.root); directory = dirname(directory)) {
+        try {
+          text += `${
+            new TextDecoder().decode(
+              workspace.readFile(join(directory, ".gitmodules"), { maxBytes: 1 << 20 }),
+            )
+          }\n`;
+        } catch { /* none here */ }
+        if (directory === workspace.root) break;
+      }
+      return text;
+    },
+    inside(path) {
+      try {
+        return isWithin(workspace.resolve(path, "list"), workspace.root);
+      } catch {
+        return false;
+      }
     },
   };
 }

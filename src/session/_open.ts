@@ -33,12 +33,16 @@ export type Header = Extract<RecordBody, { type: "session" }>;
  * @param trust resume what cannot be relied on
  * @throws {SessionError} `untrusted` without `trust`, `unsafe`, `io`
  */
-export async function openLog(files: SessionFiles, header: Header, trust: boolean): Promise<OpenedLog> {
-  const name = header.name, known = readAnchor(files.anchor);
+export async function openLog(
+  files: SessionFiles,
+  header: Header,
+  trust: boolean | "unanchored",
+): Promise<OpenedLog> {
+  const name = header.name, known = readAnchor(files.anchor), fully = trust === true;
   const file = openRegular(files.log, { read: true });
   if (!file) {
     const lost = known?.done?.n ?? 0;
-    if (lost > 0 && !trust) {
+    if (lost > 0 && !fully) {
       throw new SessionError(
         `the file of session "${name}" is gone, and its anchor tells of ${lost} records; begin anew with --trust, or forget it with: polyglav sessions delete ${name} --yes`,
         "untrusted",
@@ -60,14 +64,15 @@ export async function openLog(files: SessionFiles, header: Header, trust: boolea
   const verdict = judgeLog(scan, known, false);
   const stranger = scan.last.n > 0 && builder.header?.name !== name;
   const why = stranger ? foreign(builder, name) : verdict.ok ? verdict.note : verdict.fault.message;
-  if ((!verdict.ok || stranger) && !trust) {
+  const fresh = trust !== false && !stranger && !verdict.ok && verdict.kind === "unanchored";
+  if ((!verdict.ok || stranger) && !fully && !fresh) {
     throw new SessionError(
       `session "${name}" is resumed only with --trust: ${why}; see: polyglav sessions verify ${name}`,
       "untrusted",
     );
   }
   if (stranger || (!verdict.ok && verdict.kind === "tampered") || scan.last.n === 0) {
-    return await rewrite(files, header, why ?? "its first record was torn", verdict.ok || trust);
+    return await rewrite(files, header, why ?? "its first record was torn", verdict.ok || fully);
   }
   const repair: RecordBody[] = [];
   if (scan.torn.length > 0) {

@@ -43,8 +43,11 @@ export interface OpenSessionOptions extends SessionPlace {
   readonly role?: string;
   /** Id of the session on whose behalf this one runs. */
   readonly parentId?: string;
-  /** Resume also what cannot be relied on (no anchor on this machine, or changed by something else). */
-  readonly trust?: boolean;
+  /**
+   * Resume also what cannot be relied on: no anchor on this machine, or changed by something else. `"unanchored"`: the
+   * former alone.
+   */
+  readonly trust?: boolean | "unanchored";
   /** Tools whose results are left out of the log; names or aliases. */
   readonly noiseTools: readonly string[];
   /** Most characters of a tool's result in the log; 0: all. */

@@ -266,6 +266,12 @@ Deno.test("a session without its anchor goes on for who trusts the project in th
   assert.equal((await again({ POLYGLAV_TRUST: null }, "--trust")).code, 0);
   forget();
   assert.equal((await again({ POLYGLAV_TRUST: "1" })).code, 0);
+  const log = "work/.polyglav/sessions/s.jsonl", changed = s.tree.read(log)!.replace('"two"', '"2"');
+  s.tree.write(log, changed);
+  const tampered = await again({ POLYGLAV_TRUST: "1" });
+  assert.equal(tampered.code, 1);
+  assert.match(tampered.stderr, /session "s" is resumed only with --trust: record \d+ was changed/);
+  assert.equal(s.tree.read(log), changed);
   assert.equal(s.model.requests.length, 3);
 });
 

@@ -253,6 +253,65 @@ Deno.test("consent opens a path outside and what lies below it, for reading or w
   assert.deepEqual(names(tree.outside), ["a", "ab", "b"]);
 });
 
+Deno.test("below a directory that was consented to, rules hold as they do in the worktree", () => {
+  const rule = (pattern: string, action: "ask" | "deny" | "allow", access: "read" | "write" = "read") => ({
+    pattern,
+    action,
+    access,
+  });
+  using tree = makeWorktree({
+    files: { "private/a": "pa", "private/.env": "pe", "private/no/x": "px" },
+    outside: {
+      ".env": "e",
+      "pub": "p",
+      "deep/.env.local": "l",
+      "deep/pub": "dp",
+      "no/x": "x",
+      ".git/config": "c",
+      "free.env": "f",
+    },
+  });
+  const rules = [
+    rule(".env*", "ask"),
+    rule("**/.git", "deny", "write"),
+    rule(".git", "deny", "write"),
+    rule(join(tree.outside, "no"), "deny"),
+    rule(join(tree.work, "private"), "ask"),
+    rule(join(tree.work, "private/.env"), "ask"),
+    rule(join(tree.work, "private/no"), "deny"),
+  ];
+  const consent = (path: string, access: "read" | "write" = "read") =>
+    guard(tree, { rules, consented: [{ path, access }] });
+
+  const whole = consent(tree.outside);
+  assert.equal(textOf(whole, "../outside/pub"), "p");
+  assert.equal(textOf(whole, "../outside/deep/pub"), "dp");
+  assert.equal(textOf(whole, "../outside/free.env"), "f");
+  for (const path of ["../outside/.env", "../outside/deep/.env.local", "../outside/no/x"]) {
+    refused(() => whole.readFile(path), "permission", /path rule/);
+    assert.notEqual(whole.withheld(join(tree.work, path)), null, path);
+    assert.ok(whole.resolve(path, "list"));
+  }
+  // A walk meets the same rules.
+  const buffer = new Uint8Array(100);
+  whole.walkDirectory(tree.outside);
+  refused(() => whole.walkFile(join(tree.outside, ".env"), buffer), "permission", /path rule/);
+  assert.equal(new TextDecoder().decode(whole.walkFile(join(tree.outside, "pub"), buffer)!), "p");
+
+  // A yes to the file itself is one, unless a rule denies it.
+  assert.equal(textOf(consent(join(tree.outside, ".env")), "../outside/.env"), "e");
+  refused(() => consent(join(tree.outside, "no/x")).readFile("../outside/no/x"), "permission", /path rule/);
+  const writes = consent(tree.outside, "write");
+  refused(() => writes.writeFile("../outside/.git/config", new Uint8Array()), "permission", /path rule/);
+  assert.equal(tree.read("outside/.git/config"), "c");
+
+  // A yes to a directory under a rule that asks lifts that rule below it, and no other.
+  const inside = consent(join(tree.work, "private"));
+  assert.equal(textOf(inside, "private/a"), "pa");
+  refused(() => inside.readFile("private/.env"), "permission", /path rule/);
+  refused(() => inside.readFile("private/no/x"), "permission", /path rule/);
+});
+
 Deno.test("a read root cannot be written, and a hard link is read like the file that it is", () => {
   using tree = makeWorktree({ files: { "a.txt": "text" } });
   Deno.linkSync(join(tree.work, "a.txt"), join(tree.work, "hard"));

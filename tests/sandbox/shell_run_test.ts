@@ -5,6 +5,7 @@ import type { CommandPlan, ShellTree } from "../../src/policy/types.ts";
 import type { ConfineSpec } from "../../src/sandbox/confine.ts";
 import { createWorkspace } from "../../src/sandbox/guard.ts";
 import { runTree, type ShellIo } from "../../src/sandbox/shell.ts";
+import { alone, isAlone } from "./_alone.ts";
 import { makeWorktree, type TestTree, type TreeSpec } from "../helpers/worktree.ts";
 
 const LIST =
@@ -491,6 +492,7 @@ test("a plan that was not let through is not run, whoever says so", {}, async (b
 });
 
 test("many lines leave no descriptors behind", {}, async (bench) => {
+  if (!isAlone()) return await alone("shell_run_test.ts", "many lines leave no descriptors behind");
   const open = () => [...Deno.readDirSync("/proc/self/fd")].length;
   await bench.run("echo a | cat > f");
   const before = Deno.build.os === "linux" ? open() : 0;

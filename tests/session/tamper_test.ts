@@ -181,6 +181,31 @@ Deno.test("a session without an anchor is shown, fails to verify, and is resumed
   assert.match(check.message, /repaired at record 11: resumed with --trust/);
 });
 
+Deno.test("trust in what has no anchor is no trust in what was changed, is another session, or is gone", async () => {
+  const trust = "unanchored";
+  using tree = sessionTree();
+  await writeSample(tree.place);
+  const lines = tree.lines("s");
+  const refused = () =>
+    assert.rejects(open(tree.place, { trust }), { kind: "untrusted", message: /--trust/ });
+  tree.setLines("s", lines.with(4, lines[4]!.replace(/\w{8}/, "FORGED00")));
+  await refused();
+  Deno.writeTextFileSync(tree.log("s"), "no session\n");
+  await refused();
+  assert.equal(Deno.readTextFileSync(tree.log("s")), "no session\n");
+  Deno.removeSync(tree.log("s"));
+  await refused();
+  Deno.removeSync(tree.anchor("s"));
+  Deno.writeTextFileSync(tree.log("s"), "no session\n");
+  await refused();
+  // Another session's file under this name, with no anchor to tell.
+  tree.setLines("s", lines.with(0, lines[0]!.replace('"name":"s"', '"name":"t"')));
+  await refused();
+  tree.setLines("s", lines);
+  (await open(tree.place, { trust })).close();
+  assert.equal((await verifySession(tree.place, "s")).ok, true);
+});
+
 Deno.test("a damaged anchor fails", async () => {
   using tree = sessionTree();
   await writeSample(tree.place);
