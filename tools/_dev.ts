@@ -82,11 +82,20 @@ export function devPrograms(kind: DevKind, settings: Readonly<Record<string, unk
   ];
 }
 
-/** Under an allowlist a configured command must be on it, as a command line of `run_command` must. */
-export function devPermission(kind: DevKind, { settings }: ResolverInput): ResolverAnswer {
-  const list = (settings["tool_permission"] as Record<string, unknown> | undefined)?.["bash_allow"];
+/**
+ * Under an allowlist a configured command must be on it, as a command line of `run_command` must, and cannot be Deno,
+ * which no list lets through. Without one, `bash` gates these tools and a shell that could start anything alike, so that
+ * starting Deno by `env` adds nothing.
+ */
+export function devPermission(kind: DevKind, { settings, permission }: ResolverInput): ResolverAnswer {
+  const own = settings["tool_permission"] as Record<string, unknown> | undefined;
+  const list = (permission ?? own)?.["bash_allow"];
   const argv = configuredOf((settings["dev"] as Record<string, unknown> | undefined)?.[`${kind}_cmd`]);
-  if (!argv || "problem" in argv || listed(argv, list)) return null;
+  if (!argv || "problem" in argv) return null;
+  if (isDeno(argv) && Array.isArray(list) && list.length > 0) {
+    return { action: "deny", reason: UNLISTED_DENO };
+  }
+  if (listed(argv, list)) return null;
   return { action: "deny", reason: `dev.${kind}_cmd is not on tool_permission.bash_allow` };
 }
 
@@ -201,6 +210,13 @@ function pythons(program: string): string[] {
     : [program];
 }
 
+const UNLISTED_DENO =
+  "under tool_permission.bash_allow nothing starts Deno, which could start anything; run it where bash is allowed without a list";
+
+function isDeno([program = ""]: readonly string[]): boolean {
+  return /(^|[\\/])deno(\.exe)?$/i.test(program);
+}
+
 /** Deno is no worker's own program (whoever may start it may start it without limits); `env` finds it as a shell would. */
 function launched(argv: readonly string[]): string[] {
   return argv[0] === "deno" ? ["env", ...argv] : [...argv];
@@ -215,6 +231,9 @@ function checkAllowlist(kind: DevKind, argv: readonly string[], { config }: Tool
   const modes = config["modes"] as Record<string, { tool_permission?: Record<string, unknown> }> | undefined;
   const mode = modes?.[String(config["mode"] ?? "build")]?.tool_permission?.["bash_allow"];
   for (const list of [config["tool_permission.bash_allow"], mode]) {
+    if (isDeno(argv) && Array.isArray(list) && list.length > 0) {
+      throw new ToolError(UNLISTED_DENO, "permission");
+    }
     if (listed(argv, list)) continue;
     throw new ToolError(
       `code_${kind} would run "${argv.join(" ")}", which tool_permission.bash_allow does not list: ${

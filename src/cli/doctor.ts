@@ -239,7 +239,7 @@ function environment(host: Host, confined: boolean): DoctorLine {
     }${
       confined
         ? ""
-        : "; unconfined commands can still read this process's environment and the key file by other ways"
+        : "; unconfined commands run as you: they can still read this process's environment through /proc and the key file"
     }`,
   };
 }

@@ -268,15 +268,17 @@ function denied(core: PolicyCore, access: "read" | "write", input: CeilingInput)
 
 /**
  * Paths that the rules do not let a call write without asking and that can be written down (no wildcard in them): what a
- * confined command must not write either, whatever program does it. In the worktree alone; elsewhere it writes nothing.
+ * confined command must not write either, whatever program does it; of bare names the path at the worktree's top. In the
+ * worktree alone; elsewhere a confined command writes nothing.
  */
 export function protectedPaths(input: PolicyInput): string[] {
   const core = policyCore(input), { worktree } = input, found: string[] = [];
   for (const rules of [core.rules, ...core.layers]) {
     for (const { rule, patterns } of rules) {
       if (rule.access !== "write" || rule.action === "allow") continue;
-      for (const pattern of patterns.filter(isLiteral)) {
-        const { literal } = pattern;
+      for (const pattern of patterns) {
+        const literal = writtenDown(pattern, worktree);
+        if (literal === null) continue;
         if (!isWithin(literal, worktree) || literal === worktree) continue;
         const decided = ruleFor(rules, "write", rulePath(literal, worktree));
         if (decided && decided.rule.action !== "allow") found.push(literal);
@@ -284,6 +286,12 @@ export function protectedPaths(input: PolicyInput): string[] {
     }
   }
   return unique(found);
+}
+
+/** The path that a pattern names; of a bare name, which counts at any depth, the one at the top. */
+function writtenDown(pattern: CompiledRule["patterns"][number], worktree: string): string | null {
+  if (isLiteral(pattern)) return pattern.literal;
+  return pattern.anywhere && !/[[\]{}*?\\]/.test(pattern.text) ? join(worktree, pattern.text) : null;
 }
 
 function isLiteral(pattern: CompiledRule["patterns"][number]): boolean {

@@ -46,7 +46,7 @@ Deno.test({ name: "doctor names what is missing, and how to get it", ignore }, a
   const { lines } = await doctor(tree, { PATH: tree.outside, SHELL: "/no/bash" });
   assert.match(lines.get("confinement")!.detail, /switched off.*\(exec\.confine: off\)$/);
   assert.equal(lines.get("confinement")!.status, "missing");
-  assert.match(lines.get("environment")!.detail, /unconfined commands can still read/);
+  assert.match(lines.get("environment")!.detail, /through \/proc and the key file/);
   assert.equal(lines.get("provider")!.status, "missing");
   assert.match(lines.get("provider")!.detail, /^openai-compatible at 127\.0\.0\.1:1: .*check base_url/);
   assert.equal(lines.get("git")!.status, "missing");

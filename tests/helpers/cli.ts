@@ -31,7 +31,8 @@ export interface CliOptions {
  * The environment of a run: nothing of the tester's but PATH and Deno's cache, HOME in the tree, the project trusted.
  */
 export function cliEnvironment(tree: TestTree, extra: CliOptions["env"] = {}): Record<string, string> {
-  const cache = Deno.env.get("DENO_DIR") ?? join(Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "", ".cache"), "deno");
+  const cache = Deno.env.get("DENO_DIR") ??
+    join(Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "", ".cache"), "deno");
   const env: Record<string, string | null> = {
     PATH: Deno.env.get("PATH") ?? "",
     HOME: tree.home,
@@ -43,13 +44,25 @@ export function cliEnvironment(tree: TestTree, extra: CliOptions["env"] = {}): R
     POLYGLAV_TRUST: "1",
     ...extra,
   };
-  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== null));
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
 }
 
 /** Runs `polyglav ARGS --path <tree.work>` with the tree's root as working directory and no terminal. */
-export async function runCli(tree: TestTree, args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+export async function runCli(
+  tree: TestTree,
+  args: readonly string[],
+  options: CliOptions = {},
+): Promise<CliResult> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", ...(options.flags ?? ["-A"]), MAIN, ...args, ...(args.includes("--path") ? [] : ["--path", tree.work])],
+    args: [
+      "run",
+      ...(options.flags ?? ["-A"]),
+      MAIN,
+      ...args,
+      ...(args.includes("--path") ? [] : ["--path", tree.work]),
+    ],
     cwd: tree.root,
     clearEnv: true,
     env: cliEnvironment(tree, options.env),

@@ -258,6 +258,14 @@ test("an allowlist for commands holds here too", async () => {
   );
   const mode = { mode: "m", modes: { m: { tool_permission: { bash_allow: ["ls"] } } } };
   assert.match((await of([], mode)).content, /does not list: ls$/);
+  const deno = { tool_permission: { bash_allow: ["env", "deno test"] }, dev: { test_cmd: "deno test -A" } };
+  const answer = codeTest.permissionFn!({}, { settings: deno, base: "allow" }) as {
+    action: string;
+    reason: string;
+  };
+  assert.equal(answer.action, "deny");
+  assert.match(answer.reason, /nothing starts Deno/);
+  assert.equal(codeTest.permissionFn!({}, { settings: { dev: deno.dev }, base: "allow" }), null);
   const settings = { tool_permission: { bash_allow: ["ls"] }, dev: { test_cmd: "npm test" } };
   assert.deepEqual(codeTest.permissionFn?.({ target: "", timeout: 1 }, { settings, base: "allow" }), {
     action: "deny",
