@@ -51,7 +51,7 @@ export function compileArguments(root: string, options: CompileOptions): string[
   return [
     "compile",
     "--quiet",
-    "--cached-only",
+    "--no-check",
     "--no-prompt",
     ...options.permissions,
     "--unstable-worker-options",
