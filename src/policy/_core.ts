@@ -17,7 +17,7 @@ import { locate, systemLinks } from "./worktree.ts";
 export interface RunList {
   readonly paths: readonly string[];
   readonly deno: readonly string[];
-  /** Where each is, by the name that was asked for; null: not there, or not to be started. */
+  /** Where each that a call may name is, by that name; null: not there, or not to be started. */
   readonly byName: Readonly<Record<string, string | null>>;
 }
 

@@ -65,25 +65,30 @@ export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore)
       "programs",
     );
   }
+  // What the sandbox starts for itself is no program of the call: no name leads there.
+  let own = withoutHelpers(names);
   if (tool.commandArg !== undefined) {
     const allow = prefixesAt(effective.permission, "bash_allow");
     const auto = prefixesAt(effective.permission, "bash_auto");
     if (allow.restricts || mode === "tree") {
       const also = input.within?.[allow.restricts ? "allow" : "auto"] ?? [];
-      const listed = (allow.restricts ? allow : auto).prefixes.map(firstWord).filter((name) =>
+      own = (allow.restricts ? allow : auto).prefixes.map(firstWord).filter((name) =>
         name !== "" && also.every((list) => list.some((prefix) => firstWord(prefix) === name))
       );
-      names = [...listed, ...names.filter((name) => HELPERS.has(name))];
-    } else if (withoutHelpers(names).length === 0) names = ["$shell", ...names];
+    } else if (own.length === 0) own = ["$shell"];
   }
-  const wanted = [
-    ...names.filter((name) => !FOREIGN.has(name)).map((name) => name === "$shell" ? input.shell : name),
-    ...input.wrappers ?? [],
-  ];
-  const key = JSON.stringify(wanted), known = core.programs.get(key);
+  const helpers = names.filter((name) => HELPERS.has(name) && !FOREIGN.has(name));
+  const callable = own.map((name) => name === "$shell" ? input.shell : name);
+  const wanted = [...callable, ...helpers, ...input.wrappers ?? []];
+  const key = JSON.stringify([callable, wanted]), known = core.programs.get(key);
   if (known) return known;
   const { paths, deno, missing, byName } = resolvePrograms(wanted, programSearch(input));
-  const list: RunList = { paths, deno, byName };
+  const mine = new Set(callable);
+  const list: RunList = {
+    paths,
+    deno,
+    byName: Object.fromEntries(Object.entries(byName).filter(([name]) => mine.has(name))),
+  };
   // What is missing may be installed during the run; what was found stays.
   if (missing.length === 0) core.programs.set(key, list);
   return list;

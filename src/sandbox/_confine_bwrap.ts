@@ -78,6 +78,8 @@ export function bwrapArguments(spec: ConfineSpec, cwd: string): string[] {
     ...base,
     ...(spec.network ? [] : ["--unshare-net"]),
     ...rest.flatMap((each) => each.words),
+    // Held while the command runs: see bwrapCleanup.
+    ...foldersOf(spec).flatMap((path) => ["--lock-file", path]),
     "--setenv",
     "TMPDIR",
     "/tmp",
@@ -90,14 +92,23 @@ export function bwrapArguments(spec: ConfineSpec, cwd: string): string[] {
   ];
 }
 
-/** Takes the mount points away that {@link bwrapArguments} had to make for absent paths; only ones that are empty. */
+/** Folders in which absent paths are covered. */
+function foldersOf(spec: ConfineSpec): string[] {
+  return [...new Set(spec.absent.map((each) => dirname(each.path)))];
+}
+
+/**
+ * Takes the mount points away that {@link bwrapArguments} had to make for absent paths; only ones that are empty, and
+ * none in a folder that another confined command holds a lock on: with a mount point its mount would go, too.
+ */
 export function bwrapCleanup(spec: ConfineSpec): string[] {
   const rights = bwrapBase(spec), from = rights.indexOf("--cap-drop");
   // As little as possible is set up (it costs milliseconds after each command), and it goes on when we are ended.
   const args = [spec.program, "--ro-bind", "/", "/", ...rights.slice(from)];
   if (spec.userNamespace) args.push("--unshare-user");
-  for (const path of new Set(spec.absent.map((each) => dirname(each.path)))) args.push("--bind", path, path);
-  const script = 'for p do if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir "$p"; ' +
+  for (const path of foldersOf(spec)) args.push("--bind", path, path);
+  const script =
+    'for p do i=$(ls -di "${p%/*}"); grep -q ":${i%% *} " /proc/locks && continue; if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir "$p"; ' +
     'elif [ -f "$p" ] && [ ! -L "$p" ] && [ ! -s "$p" ]; then rm -f "$p"; fi; done';
   return [...args, "--", "/bin/sh", "-c", script, "sh", ...spec.absent.map((each) => each.path)];
 }

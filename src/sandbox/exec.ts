@@ -45,6 +45,8 @@ export interface ExecSettings extends ExecOptions {
   readonly captureDirectory?: string;
   /** Told the process group, so that the host can end it when this worker is ended. */
   readonly onSpawn?: (pid: number) => void;
+  /** What the confinement's mounts leave on disk stays: others that need it run beside this. */
+  readonly keepsMounts?: boolean;
   /** The only programs that may be started, by name: absolute paths, null for what is not there. Absent: found by PATH. */
   readonly programs?: Readonly<Record<string, string | null>>;
 }
@@ -84,7 +86,7 @@ export async function exec(argv: readonly string[], options: ExecSettings): Prom
   }
   const end = await supervise(child, options.timeout, signal);
   const left = await output.finish(end.forced ? 20 : GRACE);
-  if (confine) await cleanUp(confine, options.env);
+  if (confine && !options.keepsMounts) await cleanUp(confine, options.env);
   const { text, dropped } = output.result(options.raw);
   const notes: string[] = [];
   if (left === "open") {

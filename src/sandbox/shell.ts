@@ -196,7 +196,14 @@ function gitLook(git: string, cwd: string, env: Readonly<Record<string, string>>
   return {
     async run(words, more) {
       const { programs: _, ...settings } = io, limit = 4 << 20;
-      const options = { ...settings, cwd, env: { ...env, ...more }, raw: true, maxBytes: limit };
+      const options = {
+        ...settings,
+        cwd,
+        env: { ...env, ...more },
+        raw: true,
+        maxBytes: limit,
+        keepsMounts: true,
+      };
       const { code, output, droppedBytes, timedOut } = await exec([git, ...words], {
         ...options,
         timeout: 10_000,

@@ -80,6 +80,9 @@ function staysInside(plan: CommandPlan, worktree: string): boolean {
   return plan.paths.every(({ path }) => `${join(path)}/`.startsWith(`${worktree}/`));
 }
 
+/** Lines that run between two looks at what they did; their folders are used again for the next ones. */
+const BATCH = 200;
+
 /**
  * Compares command lines; those that are not let through are passed over.
  *
@@ -90,44 +93,70 @@ export async function compare(
   wanted: number,
 ): Promise<{ ran: number; differences: Difference[] }> {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "polyglav-shell-" }));
+  const bin = join(root, "bin");
+  const source = commands[Symbol.iterator]();
+  let ran = 0, done = 0;
+  const differences: Difference[] = [];
   try {
-    const bin = join(root, "bin"), capture = join(root, "capture");
-    for (const directory of [bin, capture]) Deno.mkdirSync(directory);
+    for (const directory of [bin, join(root, "capture")]) Deno.mkdirSync(directory);
     for (const name of ["rec", "ok", "no", "two"]) {
       Deno.writeTextFileSync(join(bin, name), RECORDER);
       Deno.chmodSync(join(bin, name), 0o755);
     }
-    const chosen: { command: string; plan: CommandPlan }[] = [];
-    for (const command of commands) {
-      if (chosen.length >= wanted) break;
-      const worktree = folder(root, "ours", chosen.length), plan = check(command, worktree, bin);
-      if (!planAllowed(plan) || !staysInside(plan, worktree)) continue;
-      chosen.push({ command, plan });
+    while (done < wanted) {
+      const batch = await compareBatch(source, Math.min(BATCH, wanted - done), root);
+      done += batch.chosen;
+      ran += batch.ran;
+      differences.push(...batch.differences);
+      if (batch.chosen === 0) break;
     }
-    chosen.forEach((_, i) => {
-      for (const side of ["ours", "bash"]) fill(folder(root, side, i));
-    });
-    const bash = runBash(root, bin, chosen.map(({ command }) => command));
-    const ours: (Observed | string)[] = [];
-    for (const [i, { plan }] of chosen.entries()) ours.push(await runOurs(root, bin, capture, i, plan));
-    await bash;
-    const differences: Difference[] = [];
-    let ran = 0;
-    chosen.forEach(({ command }, i) => {
-      const mine = ours[i]!;
-      // A pattern that matches a name like an option is refused at run time, on purpose.
-      if (typeof mine === "string" && mine.includes("could take for an option")) return;
-      ran++;
-      if (racing(command)) return;
-      const theirs = observe(root, "bash", i, loose(command));
-      const same = typeof mine !== "string" &&
-        JSON.stringify(sortLoose(mine, loose(command))) === JSON.stringify(theirs);
-      if (!same) differences.push({ command, bash: theirs, ours: mine });
-    });
     return { ran, differences };
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
+}
+
+async function compareBatch(
+  source: Iterator<string>,
+  wanted: number,
+  root: string,
+): Promise<{ chosen: number; ran: number; differences: Difference[] }> {
+  const bin = join(root, "bin"), capture = join(root, "capture");
+  const chosen: { command: string; plan: CommandPlan }[] = [];
+  while (chosen.length < wanted) {
+    const { value: command, done } = source.next();
+    if (done) break;
+    const worktree = folder(root, "ours", chosen.length), plan = check(command, worktree, bin);
+    if (!planAllowed(plan) || !staysInside(plan, worktree)) continue;
+    chosen.push({ command, plan });
+  }
+  chosen.forEach((_, i) => {
+    for (const side of ["ours", "bash"]) {
+      fill(folder(root, side, i));
+      forget(`${folder(root, side, i)}.record`);
+    }
+  });
+  const bash = runBash(root, bin, chosen.map(({ command }) => command));
+  const ours: (Observed | string)[] = [], left = chosen.entries();
+  // Most of a line's time is waiting for processes.
+  const lane = async () => {
+    for (const [i, { plan }] of left) ours[i] = await runOurs(root, bin, capture, i, plan);
+  };
+  await Promise.all([bash, ...Array.from({ length: 6 }, lane)]);
+  const differences: Difference[] = [];
+  let ran = 0;
+  chosen.forEach(({ command }, i) => {
+    const mine = ours[i]!;
+    // A pattern that matches a name like an option is refused at run time, on purpose.
+    if (typeof mine === "string" && mine.includes("could take for an option")) return;
+    ran++;
+    if (racing(command)) return;
+    const theirs = observe(root, "bash", i, loose(command));
+    const same = typeof mine !== "string" &&
+      JSON.stringify(sortLoose(mine, loose(command))) === JSON.stringify(theirs);
+    if (!same) differences.push({ command, bash: theirs, ours: mine });
+  });
+  return { chosen: chosen.length, ran, differences };
 }
 
 /** Parts of pipelines and background jobs run at the same time: their order is nobody's promise. */
@@ -151,9 +180,28 @@ function folder(root: string, side: string, i: number): string {
   return join(root, side, String(i));
 }
 
+/** Makes a folder what it was: commands only write files, and writing all of them anew takes a disk seconds. */
 function fill(worktree: string): void {
   Deno.mkdirSync(join(worktree, "d/e"), { recursive: true });
-  for (const [name, content] of Object.entries(FILES)) Deno.writeTextFileSync(join(worktree, name), content);
+  for (const path of below(worktree)) if (FILES[path] === undefined) forget(join(worktree, path));
+  for (const [name, content] of Object.entries(FILES)) {
+    const path = join(worktree, name);
+    if (textOf(path) !== content) Deno.writeTextFileSync(path, content);
+  }
+}
+
+function forget(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch { /* it was not there */ }
+}
+
+function textOf(path: string): string | null {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return null;
+  }
 }
 
 async function runOurs(
@@ -175,7 +223,7 @@ async function runOurs(
     const result = await runTree(plan, {
       cwd: worktree,
       env: { ...VARIABLES, PATH: bin, RECORD: join(root, "ours", `${i}.record`) },
-      timeout: 10_000,
+      timeout: 30_000,
       captureDirectory,
       workspace: createWorkspace(scope),
     });
@@ -228,17 +276,17 @@ function observe(root: string, side: string, i: number, unordered: boolean): Obs
 }
 
 /** All files that the template does not have, or has otherwise. */
-function tree(directory: string, below = ""): string {
-  let text = "";
-  for (
-    const entry of [...Deno.readDirSync(join(directory, below))].sort((a, b) => a.name < b.name ? -1 : 1)
-  ) {
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory) text += tree(directory, path);
-    else {
-      const content = Deno.readTextFileSync(join(directory, path));
-      if (FILES[path] !== content) text += `${path}=${content}\n`;
-    }
-  }
-  return text;
+function tree(directory: string): string {
+  return below(directory).map((path) => [path, textOf(join(directory, path))] as const)
+    .filter(([path, content]) => FILES[path] !== content).map(([path, content]) => `${path}=${content}\n`)
+    .join("");
+}
+
+/** Paths of all files, sorted by folder. */
+function below(directory: string, inside = ""): string[] {
+  const entries = [...Deno.readDirSync(join(directory, inside))].sort((a, b) => a.name < b.name ? -1 : 1);
+  return entries.flatMap((entry) => {
+    const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
+    return entry.isDirectory ? below(directory, path) : [path];
+  });
 }

@@ -5,7 +5,10 @@ import {
   planConfinement,
   probeConfinement,
 } from "../../src/sandbox/confine.ts";
+import { checkCommand, planAllowed } from "../../src/policy/shell_command.ts";
 import { exec } from "../../src/sandbox/exec.ts";
+import { createWorkspace } from "../../src/sandbox/guard.ts";
+import { runTree } from "../../src/sandbox/shell.ts";
 import type { ExecResult } from "../../src/tool.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
 import { environment, sh } from "./_exec.ts";
@@ -336,6 +339,44 @@ test("absent protected paths leave nothing behind, however the command ends", as
   tree.write("work/.git/config.worktree", "[x]\n\ty = 1\n");
   await inside.run("echo pwned > .git/config.worktree");
   assert.equal(tree.read("work/.git/config.worktree"), "[x]\n\ty = 1\n");
+});
+
+test("a command that ends does not uncover what another still runs under", async () => {
+  const { ".git/hooks/pre-commit.sample": _h, ".git/info/exclude": _i, ...bare } = REPOSITORY;
+  using tree = makeWorktree({ files: bare });
+  const inside = await confined(tree), before = listing(tree.work);
+  const attempt =
+    "echo x > .git/config.worktree; mkdir -p .git/hooks; echo x > .git/hooks/post-commit; mkdir -p .git/info; echo x > .git/info/attributes";
+  const slow = inside.run(`echo x > started; sleep 1.5; ${attempt}; ls -A .git/hooks .git/info`);
+  for (let i = 0; i < 500 && tree.read("work/started") === null; i++) {
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  for (let i = 0; i < 3; i++) await inside.run("true");
+  await slow;
+  assert.deepEqual(listing(tree.work), [...before, "started"].sort());
+});
+
+test("a pipeline that looks at git first keeps its covers", async () => {
+  const { ".git/hooks/pre-commit.sample": _h, ".git/info/exclude": _i, ...bare } = REPOSITORY;
+  using tree = makeWorktree({ files: bare });
+  const inside = await confined(tree), before = listing(tree.work);
+  const prefixes = ["git log", "sh -c"], env = environment(tree);
+  const write =
+    "sleep 1; echo x > .git/config.worktree; mkdir -p .git/hooks .git/info; echo x > .git/hooks/x; echo x > .git/info/attributes";
+  const input = { prefixes, worktree: tree.work, cwd: tree.work, env, shell: "/bin/sh", home: tree.home };
+  const plan = checkCommand(`git log | sh -c '${write}'`, input);
+  assert.ok(planAllowed(plan));
+  const roots = [{ path: tree.work, access: "read" as const }];
+  await runTree(plan, {
+    cwd: tree.work,
+    env,
+    timeout: 20_000,
+    captureDirectory: tree.root,
+    confine: inside.spec,
+    programs: { git: "/usr/bin/git", sh: "/bin/sh" },
+    workspace: createWorkspace({ worktree: tree.work, home: tree.home, roots, rules: [], consented: [] }),
+  });
+  assert.deepEqual(listing(tree.work), before);
 });
 
 test("git works: add, commit, branch, stash, gc", async () => {
