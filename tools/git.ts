@@ -25,7 +25,8 @@ export const git: Tool = defineTool({
   permission: "read",
   access: ["run"],
   paths: (args) => gitPaths(args),
-  programs: () => ["git", ...HELPERS],
+  // `setsid`: a session for less than a fork costs; beside git, which can start anything, it adds no power.
+  programs: () => ["git", "setsid", ...HELPERS],
   keyArg: "operation",
   glyph: "⎇",
   verb: "Git",

@@ -40,7 +40,8 @@ export const gitCommit: Tool = defineTool({
     return why === null ? null : { action: "ask", reason: why };
   },
   paths: (args) => gitPaths(args, args.all),
-  programs: () => ["git", ...HELPERS],
+  // `setsid`: a session for less than a fork costs; beside git, which can start anything, it adds no power.
+  programs: () => ["git", "setsid", ...HELPERS],
   keyArg: "operation",
   glyph: "⎇",
   verb: "Git",

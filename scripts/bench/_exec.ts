@@ -84,7 +84,9 @@ async function openRig(worktree: string, confine: "off" | "require", allowlist: 
     ...(allowlist ? { "tool_permission.bash_allow": ["/bin/echo"] } : {}),
     "exec.confine": confine,
   }, { quiet: true });
-  const { dispatcher, sandbox } = await openDispatcher(host);
+  // A run has its folder by then.
+  Deno.mkdirSync(`${worktree}/.polyglav`, { recursive: true });
+  const { dispatcher, close } = await openDispatcher(host);
   return {
     /** Milliseconds of one command; null where it did not run. */
     async run(): Promise<number | null> {
@@ -99,10 +101,7 @@ async function openRig(worktree: string, confine: "off" | "require", allowlist: 
       if (!content.endsWith("exit 0\nhello")) throw new Error(content);
       return time;
     },
-    [Symbol.asyncDispose](): Promise<void> {
-      sandbox.close();
-      return Promise.resolve();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -285,7 +285,7 @@ function catalogFiles(host: Host): string[] {
 }
 
 /**
- * Opens what the calls of a host go through. Close the sandbox at the end.
+ * Opens what the calls of a host go through. Close it at the end.
  *
  * @param port what tools without access reach; default: the catalog alone
  * @param audit told every decision
@@ -314,6 +314,7 @@ export async function openDispatcher(
     writable: settings.exec.writable,
     hide: [paths.config, paths.state],
     protect: protectedPaths(host.policyInput),
+    finishes: true,
   });
   const shared = {
     registry: host.registry,
@@ -346,7 +347,16 @@ export async function openDispatcher(
       await (await import("../engine/host_port.ts")).catalogPort(() => catalog, readOnly).call(...call),
   };
   const parts = partsOf(ground, host.policyInput, host.policy, reached);
-  return { dispatcher: parts.dispatcher, sandbox, parts };
+  return {
+    dispatcher: parts.dispatcher,
+    sandbox,
+    parts,
+    /** Ends all workers, and takes away what confined commands have left. */
+    async close(): Promise<void> {
+      sandbox.close();
+      await confiner.finish();
+    },
+  };
 }
 
 /** Whether commands may use the network: where `web` is allowed, in this mode. */

@@ -262,14 +262,19 @@ async function turn(
 ): Promise<number> {
   const { io, settings } = host;
   const port = new LatePort();
-  const [{ Engine }, { openSession }, { createHeadlessSink }, { readInstructions }, { parts, sandbox }] =
-    await Promise.all([
-      import("../engine/engine.ts"),
-      import("../session/store.ts"),
-      import("../ui/headless.ts"),
-      import("./_instructions.ts"),
-      openDispatcher(host, port, undefined, audit),
-    ]);
+  const [
+    { Engine },
+    { openSession },
+    { createHeadlessSink },
+    { readInstructions },
+    { parts, sandbox, close },
+  ] = await Promise.all([
+    import("../engine/engine.ts"),
+    import("../session/store.ts"),
+    import("../ui/headless.ts"),
+    import("./_instructions.ts"),
+    openDispatcher(host, port, undefined, audit),
+  ]);
   const output = (values.output ?? "json") as "json" | "text" | "stream-json";
   const controller = new AbortController();
   const release = onSignals(controller, io);
@@ -350,7 +355,7 @@ async function turn(
   } finally {
     clearTimeout(timer);
     release();
-    sandbox.close();
+    await close();
   }
 }
 

@@ -101,7 +101,7 @@ function firstSentence(text: string): string {
 
 async function call(host: Host, name: string, json: string, values: Invocation["values"]): Promise<number> {
   const { io } = host;
-  const { dispatcher, sandbox } = await openDispatcher(host);
+  const { dispatcher, close } = await openDispatcher(host);
   const { onSignals } = await import("./_signals.ts");
   const controller = new AbortController();
   const release = onSignals(controller, io);
@@ -131,7 +131,7 @@ async function call(host: Host, name: string, json: string, values: Invocation["
     return result.failed ? 1 : 0;
   } finally {
     release();
-    sandbox.close();
+    await close();
   }
 }
 

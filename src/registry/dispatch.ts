@@ -27,10 +27,18 @@ export interface ConfirmCall {
   readonly preview: () => Promise<string>;
 }
 
+/** An answer to a {@link ConfirmCall}. */
+export type ConfirmedAs = "yes" | "no" | "cancel" | "nobody" | {
+  readonly edit: Readonly<Record<string, unknown>>;
+};
+
 /** What one call may use of its caller. */
 export interface CallIo {
-  /** Asked when the decision is `ask`: `nobody` where nobody can answer. */
-  confirm(call: ConfirmCall): Promise<"yes" | "no" | "cancel" | "nobody">;
+  /**
+   * Asked when the decision is `ask`: `nobody` where nobody can answer. With `edit` the call is decided anew with those
+   * arguments, and asked about again where the policy still asks.
+   */
+  confirm(call: ConfirmCall): Promise<ConfirmedAs>;
   /** The call was decided and its handler starts. */
   onStart?(tool: Tool, args: Readonly<Record<string, unknown>>): void;
   /** Every decision and its outcome, for the audit. */
@@ -214,6 +222,7 @@ export class Dispatcher {
         decision,
         preview: () => this.#preview(tool, args, decision, io),
       });
+      if (typeof answer === "object") return await this.#edited(tool, answer.edit, io);
       if (answer !== "yes") return this.#declined(tool, args, decision, answer, io);
       consented = true;
     }
@@ -225,6 +234,15 @@ export class Dispatcher {
     if (io.signal?.aborted) return { args, decision, ...CANCELLED };
     io.onStart?.(tool, args);
     return { args, decision, ...await this.#execute(tool, args, decision, consented, io) };
+  }
+
+  /** The call with the arguments that the person made of it: decided anew, and the model is told. */
+  async #edited(tool: Tool, edit: Readonly<Record<string, unknown>>, io: CallIo): Promise<Outcome> {
+    const outcome = await this.#run(tool, {}, { ...edit }, io);
+    const head = `[the user changed this call to ${JSON.stringify(outcome.args ?? edit)}]`;
+    return outcome.content.startsWith("Error") || outcome.cancelled
+      ? outcome
+      : { ...outcome, content: `${head}\n${outcome.content}` };
   }
 
   async #execute(
@@ -245,7 +263,8 @@ export class Dispatcher {
         signal: io.signal,
         ask: async (verdict) => {
           const hop: Decision = { ...verdict, trail: [{ ...verdict }], paths: [] };
-          const answer = await io.confirm({ tool, args, decision: hop, preview: () => Promise.resolve("") });
+          const said = await io.confirm({ tool, args, decision: hop, preview: () => Promise.resolve("") });
+          const answer = typeof said === "object" ? "no" : said; // an address on the way cannot be edited
           this.#audit(tool, args, hop, answer === "yes" ? "granted" : "declined", io);
           return answer;
         },

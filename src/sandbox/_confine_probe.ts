@@ -48,7 +48,7 @@ export async function probeConfinement(input: ProbeInput): Promise<Confinement> 
   }
   let denied = false;
   for (const program of input.programs ?? BWRAP_PATHS) {
-    const version = await capture([program, "--version"]);
+    const version = await runProgram([program, "--version"]);
     if (version === null) {
       denied ||= Deno.permissions.querySync({ name: "run", command: program }).state !== "granted";
       continue;
@@ -91,7 +91,7 @@ async function probeBwrap(program: string, version: string, input: ProbeInput): 
   let run: Captured | null = null, look: string[] = [], userNamespace = false;
   for (userNamespace of [false, true]) {
     look = looking(program, userNamespace);
-    run = await capture([...look, ...script]);
+    run = await runProgram([...look, ...script]);
     if (run === null) return failed(`${program} cannot be started`);
     if (run.code === 0) break;
   }
@@ -164,9 +164,9 @@ async function findGit(
     if (status.isFile) link = /^gitdir: (.+?)\s*$/m.exec(Deno.readTextFileSync(own))?.[1] ?? null;
   } catch { /* none here */ }
   const lines = async (paths: string[]) =>
-    (await capture([...look, LINES, "sh", ...paths]))?.out.split("\n").map((line) => line.trim()) ?? [];
+    (await runProgram([...look, LINES, "sh", ...paths]))?.out.split("\n").map((line) => line.trim()) ?? [];
   const places = async (paths: string[]) => {
-    const run = await capture([...look, SCRIPT, "sh", "/proc/none", "0", ...paths]);
+    const run = await runProgram([...look, SCRIPT, "sh", "/proc/none", "0", ...paths]);
     placed(paths, parse(run?.out ?? "").places, found);
   };
   const keep = async (directories: string[]) => {
@@ -208,7 +208,7 @@ async function probeSeatbelt(input: ProbeInput): Promise<Confinement> {
   const mark = join(dirname(input.worktree), `.polyglav-probe-${crypto.randomUUID()}`);
   const profile = "(version 1)(allow default)(deny file-write*)(deny network*)";
   const paths = [...SECRETS, ...CACHES].map((name) => join(input.home, name)).concat(input.paths ?? []);
-  const run = await capture([
+  const run = await runProgram([
     program,
     "-p",
     profile,
@@ -230,14 +230,15 @@ async function probeSeatbelt(input: ProbeInput): Promise<Confinement> {
   return { ...NONE, available: true, why: "sandbox-exec", kind: "sandbox-exec", program, found };
 }
 
-interface Captured {
+/** What a program of the system did. */
+export interface Captured {
   code: number;
   out: string;
   err: string;
 }
 
 /** Runs a program of the system to its end; null where it cannot be started. */
-async function capture(argv: readonly string[]): Promise<Captured | null> {
+export async function runProgram(argv: readonly string[]): Promise<Captured | null> {
   try {
     const child = new Deno.Command(argv[0]!, {
       args: argv.slice(1),

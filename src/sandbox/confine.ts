@@ -11,7 +11,7 @@
 import { ToolError } from "../errors.ts";
 import { isWithin, join, toSlashes } from "../text/path.ts";
 import { bwrapArguments, bwrapCleanup, type BwrapRights, PRIVATE } from "./_confine_bwrap.ts";
-import { probeConfinement, type ProbeInput } from "./_confine_probe.ts";
+import { probeConfinement, type ProbeInput, runProgram } from "./_confine_probe.ts";
 import { CACHES, DISPOSABLE, GIT_PROTECTED, SECRETS } from "./_confine_secrets.ts";
 import { seatbeltProfile } from "./_confine_seatbelt.ts";
 
@@ -67,6 +67,8 @@ export interface ConfineSpec extends BwrapRights {
   readonly absent: readonly Mount[];
   /** Not seen inside. */
   readonly hide: readonly Mount[];
+  /** What covers absent paths stays until {@link Confiner.finish}. */
+  readonly later?: boolean;
   readonly network: boolean;
 }
 
@@ -104,6 +106,11 @@ export interface ConfinerOptions {
   readonly protect?: readonly string[];
   /** See {@link ConfineInput.hide}. */
   readonly hide?: readonly string[];
+  /**
+   * {@link Confiner.finish} will be called: empty files in git directories stay until then, which saves each command a second
+   * start of bubblewrap. Where that is not called, because the process was killed, the next confined command takes them away.
+   */
+  readonly finishes?: boolean;
   /** Default: {@link probeConfinement}. */
   readonly probe?: (input: ProbeInput) => Promise<Confinement>;
 }
@@ -112,6 +119,8 @@ export interface ConfinerOptions {
 export class Confiner {
   readonly #options: ConfinerOptions;
   #found: Promise<Confinement> | undefined;
+  /** What is still to be taken away. */
+  #left: ConfineSpec | null = null;
 
   /** @param options what every call's confinement has in common */
   constructor(options: ConfinerOptions) {
@@ -135,9 +144,29 @@ export class Confiner {
   async plan(network: boolean, protect: readonly string[] = []): Promise<ConfineSpec | null> {
     if (this.#options.mode === "off") return null;
     const all = [...this.#options.protect ?? [], ...protect];
-    return planConfinement({ ...this.#options, protect: all, probe: await this.found(), network });
+    const spec = planConfinement({ ...this.#options, protect: all, probe: await this.found(), network });
+    const { absent = [], kind } = spec ?? {};
+    const later = this.#options.finishes === true && kind === "bwrap" && absent.length > 0 &&
+      absent.every(({ path, directory }) => !directory && TAKEN_AWAY.test(path));
+    if (!spec || !later) return spec;
+    const known = this.#left?.absent ?? [];
+    this.#left = {
+      ...spec,
+      absent: [...known, ...absent.filter(({ path }) => known.every((each) => each.path !== path))],
+    };
+    return { ...spec, later };
+  }
+
+  /** Takes away what commands have left on disk; to be called at the end, when no command runs any more. Never throws. */
+  async finish(): Promise<void> {
+    const left = this.#left;
+    this.#left = null;
+    if (left) await runProgram(bwrapCleanup(left));
   }
 }
+
+/** Files that an earlier run that was killed may have left: empty ones go. */
+const TAKEN_AWAY = /\/(config\.worktree|info\/attributes)$/;
 
 /**
  * The confinement of a call, or null where it runs without one (`off`; `auto` on a machine that cannot).
@@ -250,10 +279,10 @@ export function confineCommand(argv: readonly string[], spec: ConfineSpec, cwd: 
 
 /**
  * The command that takes away what {@link confineCommand} leaves on disk (empty mount points of absent protected paths),
- * or null where it leaves nothing. To be run after every confined command, however that ended.
+ * or null where it leaves nothing, or nothing yet. To be run after every confined command, however that ended.
  */
 export function confineCleanup(spec: ConfineSpec): string[] | null {
-  return spec.kind === "bwrap" && spec.absent.length > 0 ? bwrapCleanup(spec) : null;
+  return spec.kind === "bwrap" && spec.absent.length > 0 && !spec.later ? bwrapCleanup(spec) : null;
 }
 
 /**
@@ -293,7 +322,7 @@ function addProtected(
   if (status) {
     // An empty one is what an earlier run that was killed left behind: it goes when this one ends.
     const left = seen !== null && !seen.directory && seen.empty &&
-      /(config\.worktree|info\/attributes)$/.test(path);
+      TAKEN_AWAY.test(path);
     (left ? absent : protect).push({ path, directory: status.directory });
   } else if (above?.directory || known(parent(path))?.directory) {
     absent.push({ path, directory });

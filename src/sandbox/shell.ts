@@ -39,6 +39,8 @@ const GIVE_UP = 2000;
 export interface ShellIo extends ExecSettings {
   /** Files, through the guard. */
   readonly workspace: Workspace;
+  /** Milliseconds to wait for background jobs, and for others that hold the output, at the end. Default 150. */
+  readonly grace?: number;
 }
 
 /**
@@ -58,7 +60,7 @@ export async function runTree(plan: CommandPlan, io: ShellIo): Promise<ExecResul
   const run = new TreeRun(hostOf(io, output), env, state);
   try {
     const end = await supervise(run, tree, io);
-    const left = await output.finish(end.forced ? 20 : GRACE);
+    const left = await output.finish(end.forced ? 20 : io.grace ?? GRACE);
     const { text, dropped } = output.result();
     const notes = [...run.notes];
     for (const job of run.jobs) if (!job.over) notes.push(`\`${job.text}\` goes on in the background`);
@@ -123,7 +125,7 @@ async function supervise(
   try {
     const first = await Promise.race([work, stopped]);
     if (typeof first === "number") {
-      await within(GRACE, Promise.all(run.jobs.map((job) => job.done)));
+      await within(io.grace ?? GRACE, Promise.all(run.jobs.map((job) => job.done)));
       run.stopped = true;
       return { status: first, forced: null };
     }

@@ -77,8 +77,14 @@ export interface Question {
   readonly signal?: AbortSignal;
 }
 
-/** Yes for this call, no for this call, no and the whole turn with it, or nobody was there to answer (headless). */
-export type ConfirmAnswer = "yes" | "no" | "cancel" | "nobody";
+/**
+ * Yes for this call, no for this call, no and the whole turn with it, or nobody was there to answer (headless). With
+ * `edit` the person has changed the arguments: the call is decided anew with them, and asked about again where the
+ * policy still asks.
+ */
+export type ConfirmAnswer = "yes" | "no" | "cancel" | "nobody" | {
+  readonly edit: Readonly<Record<string, unknown>>;
+};
 
 /** A user interface. */
 export interface UiSink {

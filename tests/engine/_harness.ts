@@ -103,7 +103,7 @@ export async function rig(script: readonly ScriptedReply[], options: RigOptions 
     worktree: tree.work,
     sink: {
       emit: (event) => events.push(event),
-      confirm: () => typeof confirm === "string" ? Promise.resolve(confirm) : confirm(),
+      confirm: () => typeof confirm === "function" ? confirm() : Promise.resolve(confirm),
     },
   });
   return {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   type Confinement,
+  Confiner,
   type ConfineSpec,
   planConfinement,
   probeConfinement,
@@ -354,6 +355,33 @@ test("a command that ends does not uncover what another still runs under", async
   for (let i = 0; i < 3; i++) await inside.run("true");
   await slow;
   assert.deepEqual(listing(tree.work), [...before, "started"].sort());
+});
+
+test("a run takes what its commands left at its end, and each command all else", async () => {
+  using tree = makeWorktree({ files: REPOSITORY });
+  const options = { mode: "require" as const, worktree: tree.work, home: tree.home, writable: [] };
+  const before = listing(tree.work), confiner = new Confiner({ ...options, finishes: true });
+  const run = async (script: string) => await sh(tree, script, { confine: (await confiner.plan(false))! });
+  const covered = [".git/config.worktree", ".git/info/attributes"];
+  for (let i = 0; i < 2; i++) {
+    await run("echo x > .git/config.worktree; echo x > .git/info/attributes; mkdir .git/config.worktree");
+    assert.deepEqual(listing(tree.work), [...before, ...covered].sort());
+    for (const path of covered) assert.equal(tree.read(`work/${path}`), "");
+  }
+  await confiner.finish();
+  await confiner.finish();
+  assert.deepEqual(listing(tree.work), before);
+  // A folder that is missing, or a path of the user's, is not left for later.
+  Deno.removeSync(`${tree.work}/.git/hooks`, { recursive: true });
+  const bare = listing(tree.work);
+  await run("mkdir .git/hooks; echo x > .git/hooks/post-commit");
+  assert.deepEqual(listing(tree.work), bare);
+  const named = new Confiner({ ...options, finishes: true, protect: [`${tree.work}/absent.txt`] });
+  const { output } = await sh(tree, "echo x > absent.txt; mkdir absent.txt; mv a.txt absent.txt; ls", {
+    confine: (await named.plan(false))!,
+  });
+  assert.match(output, /a\.txt/);
+  assert.deepEqual(listing(tree.work), bare);
 });
 
 test("a pipeline that looks at git first keeps its covers", async () => {
