@@ -67,8 +67,9 @@ function denoDir(): string {
 }
 
 const polyglav = (...args: string[]) => [deno, "run", "-A", main, ...args];
-const turn = (url: string) =>
-  polyglav(
+const turn = (url: string, program = main) => [
+  ...[deno, "run", "-A", program],
+  ...[
     "run",
     "-p",
     "go",
@@ -80,7 +81,8 @@ const turn = (url: string) =>
     "scripted",
     "--path",
     work,
-  );
+  ],
+];
 const bare = (url: string) => [deno, "run", "-A", join(here, "bare_agent.ts"), url, "go"];
 
 const sections: Record<string, () => Promise<void>> = {
@@ -101,6 +103,7 @@ const sections: Record<string, () => Promise<void>> = {
   },
   run: () =>
     withModel(async (model) => {
+      const built = await makeBuild();
       for (
         const [steps, what, budget] of [[0, "one-answer run / bare agent", 3], [
           10,
@@ -108,11 +111,21 @@ const sections: Record<string, () => Promise<void>> = {
           2.5,
         ]] as const
       ) {
-        const [ours, base] = await compare([
-          async () => must(await measure(turn(model.conversation(steps).url), { env })).wall,
+        const run = async (program: string) =>
+          must(await measure(turn(model.conversation(steps).url, program), { env })).wall;
+        const [source, ours, base] = await compare([
+          () => run(main),
+          () => run(built),
           async () => must(await measure(bare(model.conversation(steps).url), { env, cwd: work })).wall,
         ], times);
-        report({ what, ours: ms(ours!), base: ms(base!), ratio: ours! / base!, budget });
+        report({
+          what: `${what}, from source`,
+          ours: ms(source!),
+          base: ms(base!),
+          ratio: source! / base!,
+          budget,
+        });
+        report({ what: `${what}, build`, ours: ms(ours!), base: ms(base!), ratio: ours! / base!, budget });
       }
     }),
   steps: () =>
@@ -273,6 +286,13 @@ async function withModel(run: (model: ScriptedModel) => Promise<void>): Promise<
   await run(model);
 }
 
+/** The program as `deno task build` makes it; its main module. */
+async function makeBuild(): Promise<string> {
+  const { build } = await import("../build.ts");
+  await build(dirname(main), join(home, "built"));
+  return join(home, "built/main.js");
+}
+
 async function has(program: string): Promise<boolean> {
   try {
     return (await measure([program, "--version"])).code === 0;
@@ -286,6 +306,13 @@ console.log(
     "ratio".padStart(10)
   }  budget   (medians of ${times})`,
 );
+const unknown = words.find((word) => !Object.hasOwn(sections, word));
+if (unknown !== undefined) {
+  console.error(
+    `bench: there is no section "${unknown}"; the sections are ${Object.keys(sections).join(", ")}`,
+  );
+  Deno.exit(2);
+}
 try {
   for (const [name, section] of Object.entries(sections)) {
     if (words.length === 0 || words.includes(name)) await section();

@@ -12,6 +12,7 @@ import type { LoadedPlugin, PluginInfo } from "../plugins/load.ts";
 import { isDenoName, resolveProgram } from "../policy/programs.ts";
 import type { Preset } from "../provider/presets.ts";
 import type { ToolRegistry } from "../registry/registry.ts";
+import { moduleAddress } from "../sandbox/_module.ts";
 import type { PluginLink } from "../sandbox/_plugin_protocol.ts";
 import type { PluginHostCode, PluginPlan } from "../sandbox/plugin_process.ts";
 import type { CliIo } from "./_command.ts";
@@ -58,15 +59,16 @@ export const PARTS: readonly (() => Promise<unknown>)[] = [
 
 /** Where the code of hosts is. */
 export function hostCode(): PluginHostCode {
-  const root = new URL("../", import.meta.url);
+  // In a build its files lie beside each other and below `src/`.
+  const root = new URL(import.meta.url.endsWith(".ts") ? "../" : "./", import.meta.url);
   const folder = decodeURIComponent(root.pathname).replace(/\/$/, "");
   return {
-    main: Deno.build.standalone ? null : new URL("./_plugin_main.ts", import.meta.url).href,
+    main: Deno.build.standalone ? null : moduleAddress("cli/_plugin_main.ts").href,
     command: [PLUGIN_HOST],
     sourceRoots: root.protocol === "file:"
       ? [Deno.build.os === "windows" ? folder.replace(/^\//, "") : folder]
       : [],
-    library: new URL("../lib.ts", import.meta.url).href,
+    library: moduleAddress("lib.ts").href,
   };
 }
 

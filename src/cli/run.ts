@@ -336,9 +336,10 @@ async function turn(
       }
       const said = values.continue === true ? await (await root()).begin(prompt) : prompt;
       const answered = engine.runTurn(said, controller.signal);
-      // While the model thinks there is time to start the worker that most calls need.
-      warmReaders(host, sandbox);
-      result = await answered;
+      // While the model thinks there is time to start the worker that most calls need; one that answers at once needs
+      // none, and the one that starts would hold up its answer.
+      const warming = setTimeout(() => warmReaders(host, sandbox), WARM_AFTER_MS);
+      result = await answered.finally(() => clearTimeout(warming));
     } finally {
       session.close();
     }
@@ -358,6 +359,9 @@ async function turn(
     await close();
   }
 }
+
+/** How long a model thinks before a worker is started for the calls that it may make. */
+const WARM_AFTER_MS = 25;
 
 /** Starts a worker for the tools that read. */
 function warmReaders(host: Host, sandbox: Sandbox): void {

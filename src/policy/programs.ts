@@ -33,11 +33,16 @@ export const NO_DENO =
 
 /** Whether a path is a regular file with an execute bit (on Windows: a regular file). */
 export function isExecutable(path: string): boolean {
+  // Most places hold no such program, and a stack trace costs more than the look.
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
   try {
     const info = Deno.statSync(path);
     return info.isFile && (Deno.build.os === "windows" || info.mode === null || (info.mode & 0o111) !== 0);
   } catch {
     return false;
+  } finally {
+    Error.stackTraceLimit = limit;
   }
 }
 
@@ -63,10 +68,8 @@ export function resolveProgram(name: string, search: ProgramSearch): ProgramFoun
     const found = withExtensions(path, search, windows).find(exists);
     return found === undefined ? { path: null, problem: "missing" } : unlessDeno(found, search);
   }
-  for (const entry of search.path.split(windows ? ";" : ":")) {
-    const directory = entry.replace(/^"(.*)"$/, "$1");
-    if (!absolute(directory, windows) || isWithin(normalize(directory), search.worktree)) continue;
-    for (const path of withExtensions(`${directory.replace(/[\\/]+$/, "")}/${name}`, search, windows)) {
+  for (const directory of directories(search, windows)) {
+    for (const path of withExtensions(`${directory}/${name}`, search, windows)) {
       if (!exists(path)) continue;
       if (isWithin(real(path, search), search.worktree)) continue;
       return unlessDeno(windows ? path : normalize(path), search);
@@ -95,6 +98,21 @@ export function resolvePrograms(
     else (found.problem === "deno" ? deno : missing).push(name);
   }
   return { paths: [...paths], deno, missing, byName: { ...byName } };
+}
+
+/** What {@link directories} said last: the same for all programs of a call. */
+let last = { key: "", found: [] as readonly string[] };
+
+/** The entries of PATH that programs are looked for in, without a slash at the end and without repeats. */
+function directories({ path, worktree }: ProgramSearch, windows: boolean): readonly string[] {
+  const key = JSON.stringify([path, worktree, windows]);
+  if (last.key !== key) {
+    const found = path.split(windows ? ";" : ":").map((entry) => entry.replace(/^"(.*)"$/, "$1"))
+      .filter((entry) => absolute(entry, windows) && !isWithin(normalize(entry), worktree))
+      .map((entry) => entry.replace(/[\\/]+$/, ""));
+    last = { key, found: [...new Set(found)] };
+  }
+  return last.found;
 }
 
 function withExtensions(path: string, search: ProgramSearch, windows: boolean): string[] {

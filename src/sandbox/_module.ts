@@ -1,17 +1,19 @@
 /**
- * Where the modules of workers are.
+ * Where the modules are that are loaded by their address: those of workers and of plugins' hosts.
  *
  * @module
  */
 
 /**
- * Address of a module of this folder. In a compiled binary this folder's code is part of one bundle, and the workers'
- * modules are embedded beside it under their own paths.
+ * Address of a module of the program. In a compiled binary and in a build (`deno task build`) most code is in a few
+ * files, and these modules lie beside them under their own paths.
  *
- * @param name file name, such as `entry.ts`
+ * @param path path below `src/`, such as `sandbox/entry.ts`
  */
-export function moduleAddress(name: string): URL {
-  return Deno.build.standalone
-    ? new URL(`./src/sandbox/${name}`, Deno.mainModule)
-    : new URL(`./${name}`, import.meta.url);
+export function moduleAddress(path: string): URL {
+  if (Deno.build.standalone) return new URL(`./src/${path}`, Deno.mainModule);
+  const here = import.meta.url;
+  if (here.endsWith(".ts")) return new URL(`../${path}`, here);
+  const root = new URL(/\/src\/sandbox\/[^/]*$/.test(here) ? "../../" : "./", here);
+  return new URL(`./src/${path.replace(/\.ts$/, ".js")}`, root);
 }

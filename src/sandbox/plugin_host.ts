@@ -23,7 +23,7 @@ export async function hostPlugin(setup: string, exit: (code: number) => void): P
   setInterval(() => {
     if (Deno.memoryUsage().rss > memory * 1024 * 1024) exit(OUT_OF_MEMORY);
   }, WATCH);
-  const worker = new Worker(moduleAddress(files ? "plugin_files_worker.ts" : "plugin_worker.ts"), {
+  const worker = new Worker(moduleAddress(`sandbox/${files ? "plugin_files_worker" : "plugin_worker"}.ts`), {
     type: "module",
     name: "plugin",
     deno: {

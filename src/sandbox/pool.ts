@@ -142,7 +142,7 @@ export class Sandbox {
     try {
       const { run, read } = scope.permissions;
       const name = run.length > 0 ? "run_entry.ts" : read.length > 0 ? "entry.ts" : "page_entry.ts";
-      this.#group(this.#permissions(scope.permissions), this.#entry ?? moduleAddress(name)).warm();
+      this.#group(this.#permissions(scope.permissions), this.#entry ?? moduleAddress(`sandbox/${name}`)).warm();
     } catch {
       // The first call says why.
     }
@@ -302,7 +302,7 @@ export class Sandbox {
       : access.includes("read") || access.includes("write")
       ? "entry.ts"
       : "page_entry.ts";
-    return this.#entry ?? moduleAddress(name);
+    return this.#entry ?? moduleAddress(`sandbox/${name}`);
   }
 
   #group(permissions: PermissionSet, entry: URL): WorkerGroup {

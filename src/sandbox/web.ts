@@ -91,7 +91,7 @@ class WebWorker {
 
   constructor(permissions: Deno.PermissionOptionsObject | null) {
     const options = permissions === null ? { type: "module" } : { type: "module", deno: { permissions } };
-    this.#worker = new Worker(moduleAddress("web_entry.ts"), options as WorkerOptions);
+    this.#worker = new Worker(moduleAddress("sandbox/web_entry.ts"), options as WorkerOptions);
     this.#worker.onmessage = ({ data }: MessageEvent<FromWeb>) => {
       if (data.type === "crashed") this.end(data.reason);
       else if (data.type === "done") {

@@ -25,6 +25,8 @@ export interface CliOptions {
   readonly during?: (process: Deno.ChildProcess) => void | Promise<void>;
   /** Deno flags instead of `-A`. */
   readonly flags?: readonly string[];
+  /** The program's main module; default: {@link MAIN}. */
+  readonly main?: string;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function runCli(
     args: [
       "run",
       ...(options.flags ?? ["-A"]),
-      MAIN,
+      options.main ?? MAIN,
       ...args,
       ...(args.includes("--path") ? [] : ["--path", tree.work]),
     ],
