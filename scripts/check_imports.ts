@@ -67,6 +67,7 @@ export const ROOMS: readonly Room[] = [
   { files: "src/provider/", may: [...TYPES, ...LEAF] },
   { files: "src/session/", may: [...TYPES, ...LEAF] },
   { files: "src/config/", may: [...TYPES, ...LEAF] },
+  { files: "src/undo/", may: [...TYPES, ...LEAF] },
   { files: "src/catalog/", may: [...TYPES, ...LEAF] },
   { files: "src/ui/", may: [...TYPES, ...LEAF] },
   { files: "src/plugins/", may: ["src/registry/", "src/sandbox/", ...TYPES, ...LEAF] },

@@ -31,6 +31,7 @@ const files = Deno.args.length > 0 ? Deno.args : [
   "src/llm/",
   "src/plugins/",
   "tools/README.md",
+  "README.md",
 ];
 try {
   const child = new Deno.Command(Deno.execPath(), {

@@ -33,8 +33,11 @@ export * from "./errors.ts";
 export { type MethodSpec, tool, type ToolMethod, toolset, toolsOf } from "./toolset.ts";
 export { type FoundTool, type SchemaFilter, ToolRegistry } from "./registry/registry.ts";
 export { createWorkspace } from "./sandbox/guard.ts";
+export type { FileChange } from "./sandbox/_protocol.ts";
+export type { Announce } from "./sandbox/_write.ts";
 export { openWorkspace, WORKSPACE_RULES, type WorkspaceOptions } from "./sandbox/open_workspace.ts";
 export type {
+  CommandPath,
   CommandPlan,
   GuardRule,
   GuardScope,

@@ -155,6 +155,8 @@ export interface ResolverInput {
   readonly permission?: Readonly<Record<string, unknown>>;
   /** Permission keys of the tools that can change something. */
   readonly changing?: readonly string[];
+  /** `false`: there is nobody who could be asked on behalf of a sub-agent, so that its `ask` is a `deny`. */
+  readonly attended?: boolean;
   /** Roles and teams; throws where they cannot be read. */
   readonly catalog?: () => CatalogView;
 }
@@ -193,6 +195,8 @@ export interface ToolDetails {
   readonly exitCode?: number | null;
   /** The call failed although the text does not begin with `Error: ` (a command that exited non-zero). */
   readonly failed?: boolean;
+  /** Tracked files that are not as they were before a command, relative to the worktree; the host adds it where it looks. */
+  readonly changed?: readonly { readonly path: string; readonly kind: "changed" | "removed" | "made" }[];
   /** Anything else, for a tool's own user interface. */
   readonly [name: string]: unknown;
 }
@@ -395,6 +399,8 @@ export interface ToolContext {
 
 /** The narrow port by which tools without `access` reach the engine: an operation by name, plain data in and out. */
 export interface HostPort {
+  /** Whether a person can be asked; absent: perhaps. */
+  readonly attended?: boolean;
   /** Performs an operation of the engine; throws `ToolError` where this host does not offer it. */
   call(
     operation: string,
@@ -545,8 +551,8 @@ export interface Toolset {
  * caller and always present in the handler. A Standard Schema (zod, arktype, valibot through
  * `@valibot/to-json-schema`) also validates the arguments, and its defaults and transformations count.
  *
- * @throws {TypeError} when the name is not `snake_case`, the schema is not an object's, or metadata names a
- * parameter that the schema does not declare
+ * @throws {TypeError} when the name is not `snake_case`, description, schema or handler is missing, the schema is not an
+ * object's, or metadata or `required` names a parameter that the schema does not declare
  *
  * @example
  * ```ts
@@ -573,12 +579,20 @@ export function defineTool<const S extends ObjectSchema | StandardSchema>(
       `Cannot define tool "${erased.name}": a name is lower case letters, digits and "_", at most 64, and begins with a letter`,
     );
   }
+  const problem = specProblem(erased);
+  if (problem !== null) throw new TypeError(`Cannot define tool "${erased.name}": ${problem}`);
   const standard = "~standard" in erased.parameters ? erased.parameters as StandardSchema : undefined;
   const parameters = standard ? schemaOf(erased.name, standard) : erased.parameters as ObjectSchema;
   if (parameters.type !== "object" || typeof parameters.properties !== "object") {
     throw new TypeError(`Cannot define tool "${erased.name}": parameters must be the schema of an object`);
   }
   const declared = new Set(Object.keys(parameters.properties));
+  const absent = parameters.required?.find((name) => !declared.has(name));
+  if (absent !== undefined) {
+    throw new TypeError(
+      `Cannot define tool "${erased.name}": "required" names the parameter "${absent}", which the schema does not declare`,
+    );
+  }
   const named = [
     erased.pathArg,
     erased.commandArg,
@@ -595,6 +609,17 @@ export function defineTool<const S extends ObjectSchema | StandardSchema>(
   }
   const access = erased.access ?? [];
   return Object.freeze({ ...defaultsFor(access), ...erased, access, parameters, validator: standard });
+}
+
+/** What a specification lacks that no type checker looked at; null: nothing. */
+function specProblem({ description, parameters, execute }: ToolSpec<unknown, any>): string | null {
+  if (typeof description !== "string" || description.trim() === "") {
+    return "it needs a description, which tells the model what it does";
+  }
+  if ((typeof parameters !== "object" && typeof parameters !== "function") || parameters === null) {
+    return 'it needs parameters; {"type": "object", "properties": {}} takes none';
+  }
+  return typeof execute === "function" ? null : "it needs a handler: a function named execute";
 }
 
 /** Category and permission of a tool that does not name them: never laxer than what its access can do. */

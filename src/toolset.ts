@@ -137,11 +137,11 @@ export function toolset<C extends abstract new (...args: any[]) => object>(
  * @throws {TypeError} when it is neither
  */
 export function toolsOf(set: object): readonly Tool[] {
-  const { tools } = set as Partial<Toolset>;
+  const tools = (set as Partial<Toolset> | null | undefined)?.tools;
   if (typeof tools === "function") return tools.call(set);
   throw new TypeError(
     `${
-      set.constructor?.name || "the object"
+      set?.constructor?.name || "the object"
     } is no toolset: decorate its class with @toolset, or give it a method tools()`,
   );
 }

@@ -234,7 +234,7 @@ function checkAllowlist(kind: DevKind, argv: readonly string[], { config }: Tool
     if (isDeno(argv) && Array.isArray(list) && list.length > 0) {
       throw new ToolError(UNLISTED_DENO, "permission");
     }
-    if (listed(argv, list)) continue;
+    if (listed(argv, list) || listed(shortForm(argv), list)) continue;
     throw new ToolError(
       `code_${kind} would run "${argv.join(" ")}", which tool_permission.bash_allow does not list: ${
         (list as string[]).join(", ")
@@ -242,6 +242,13 @@ function checkAllowlist(kind: DevKind, argv: readonly string[], { config }: Tool
       "permission",
     );
   }
+}
+
+/** `npm run test` is `npm test`, and an entry may say it either way. */
+function shortForm(argv: readonly string[]): readonly string[] {
+  const [program = "", verb, script, ...rest] = argv;
+  const same = verb === "run" && script === "test" && /^(npm|pnpm|yarn)$/.test(program);
+  return same ? [program, script, ...rest] : argv;
 }
 
 /** Whether an entry matches word by word; no list lets everything through. */

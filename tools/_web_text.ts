@@ -17,12 +17,15 @@ export interface ContentType {
   readonly charset: string;
 }
 
+/** What RFC 9110 and RFC 6838 let a type be: no words of a server's own choosing beyond that reach the model. */
+const ESSENCE = /^[\w!#$&.+^-]{1,64}\/[\w!#$&.+^-]{1,100}$/;
+
 /** Reads a `Content-Type` header. */
 export function parseContentType(header: string): ContentType {
   const [essence = "", ...parameters] = header.split(";").map((part) => part.trim());
   const charset = parameters.map((part) => /^charset\s*=\s*["']?([^"'\s]+)/i.exec(part)?.[1]).find(Boolean);
   return {
-    essence: /^[^\s/]+\/[^\s/]+$/.test(essence) ? essence.toLowerCase() : "",
+    essence: ESSENCE.test(essence) ? essence.toLowerCase() : "",
     charset: charset?.toLowerCase() ?? "",
   };
 }

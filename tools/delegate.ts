@@ -60,10 +60,12 @@ function roleAction(role: string, { base, catalog }: ResolverInput): ResolverAns
     : { action: "ask", reason: `the role ${role} asks before it is delegated to` };
 }
 
-/** Whether nothing that changes anything is open to the sub-agent. */
-function onlyReads(role: string, { catalog, permission = {}, changing, readOnly }: ResolverInput): boolean {
+/** Whether nothing that changes files is open to the sub-agent. What asks is not open where nobody answers. */
+function onlyReads(role: string, input: ResolverInput): boolean {
+  const { catalog, permission = {}, changing, readOnly, attended } = input;
   if (readOnly) return true;
   if (!changing) return false;
   const own = catalog?.().roles.get(role)?.tool_permission ?? {};
-  return changing.every((key) => permission[key] === "deny" || own[key] === "deny");
+  const closed = (action: unknown) => action === "deny" || (action === "ask" && attended === false);
+  return changing.every((key) => closed(permission[key]) || closed(own[key]));
 }

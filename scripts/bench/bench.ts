@@ -5,6 +5,7 @@
  */
 import { dirname, join } from "../../src/text/path.ts";
 import { compare, measure, type Measured, median } from "./_process.ts";
+import type { TerminalFigures } from "./terminal.ts";
 import { makeTree } from "./_tree.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted_model.ts";
 
@@ -230,6 +231,26 @@ const sections: Record<string, () => Promise<void>> = {
       unit: " ms",
     });
   },
+  async first_char() {
+    const { first, bare } = await terminalFigures();
+    report({
+      what: "prompt to first character, beyond the raw stream",
+      ours: ms(first),
+      base: ms(bare),
+      ratio: first - bare,
+      budget: 10,
+      unit: " ms",
+    });
+  },
+  async typing() {
+    const { key, calm, usual, usualCalm } = await terminalFigures();
+    for (
+      const [what, ours, base] of [
+        ["a key while 1 MB streams in / while nothing does", usual, usualCalm],
+        ["the same, slowest of 20", key, calm],
+      ] as const
+    ) report({ what, ours: ms(ours), base: ms(base), ratio: ours, budget: 16, unit: " ms" });
+  },
   async exec() {
     const { measureExec, measureGrowth } = await import("./_exec.ts");
     for (
@@ -280,6 +301,14 @@ const sections: Record<string, () => Promise<void>> = {
     });
   },
 };
+
+let terminal: Promise<TerminalFigures> | null = null;
+
+/** Measured once for both sections. */
+function terminalFigures(): Promise<TerminalFigures> {
+  return terminal ??= measure([deno, "run", "-A", join(here, "terminal.ts")], { env })
+    .then((result) => JSON.parse(must(result).stdout));
+}
 
 async function withModel(run: (model: ScriptedModel) => Promise<void>): Promise<void> {
   await using model = startScriptedModel();

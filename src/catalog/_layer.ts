@@ -118,6 +118,21 @@ export function addSkill(layer: Layer, name: string, path: string, bytes: Uint8A
   layer.skill.set(name, parseSkill(decode(path, bytes)));
 }
 
+/** Notes that a skill cannot be used; the others can. */
+export function noteSkill(layer: Layer, name: string, error: ConfigError): void {
+  layer.problems.set(`skill ${name}`, `skill "${name}" cannot be used: ${error.message}`);
+}
+
+/** Does what reads a skill, and notes why it cannot be. */
+export function orNote(layer: Layer, name: string, read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    noteSkill(layer, name, error);
+  }
+}
+
 /** A layer of the user's own files in a folder: roles.json, teams.json, skills/. @throws {ConfigError} */
 export function readGlobal(folder: string): Layer {
   const layer = emptyLayer("global");
@@ -127,8 +142,10 @@ export function readGlobal(folder: string): Layer {
   }
   const skills = join(folder, "skills");
   for (const { name, path } of findSkills(skills, null)) {
-    const bytes = readFile(join(skills, path), null);
-    if (bytes) addSkill(layer, name, join(skills, path), bytes);
+    orNote(layer, name, () => {
+      const bytes = readFile(join(skills, path), null);
+      if (bytes) addSkill(layer, name, join(skills, path), bytes);
+    });
   }
   return layer;
 }

@@ -82,9 +82,9 @@ const STAGE: Readonly<Record<keyof Stage, Check>> = {
 };
 
 const place: Check = (value) =>
-  isName(value) || (Number.isInteger(value) && (value as number) > 0)
+  isName(value) || (Number.isInteger(value) && (value as number) >= 0)
     ? null
-    : `is ${show(value)}; it must be a stage's role or its number from 1`;
+    : `is ${show(value)}; it must be a stage's role or its index from 0`;
 
 const TEAM: Readonly<Record<keyof TeamFields, Check>> = {
   description: text,
@@ -134,15 +134,17 @@ export function loopStages({ stages = [], loop }: TeamFields): readonly [number,
   if (!loop) return null;
   const find = (place: string | number, name: string) => {
     if (typeof place === "number") {
-      return place >= 1 && place <= stages.length
-        ? place - 1
-        : `loop.${name} is ${place}, and there are ${stages.length} stages`;
+      return place < stages.length
+        ? place
+        : `loop.${name} is ${place}, and the ${stages.length} stages are counted from 0`;
     }
     const at = stages.flatMap(({ role }, index) => role === place ? [index] : []);
     if (at.length === 1) return at[0]!;
     return at.length === 0
       ? `loop.${name} is ${show(place)}, which no stage has as its role`
-      : `loop.${name} is ${show(place)}, which several stages have as their role; give the stage's number`;
+      : `loop.${name} is ${
+        show(place)
+      }, which several stages have as their role; give the stage's index, from 0`;
   };
   const from = find(loop.from, "from"), until = find(loop.until, "until");
   if (typeof from === "string") return from;

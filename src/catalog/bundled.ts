@@ -25,7 +25,7 @@ export const BUNDLED_ROLES: Readonly<Record<string, RoleFields>> = {
       "You review code. Read the change and what it touches, and run its tests. Report what is wrong, most serious " +
       "first, each with file, line and why it matters; no praise, no matters of taste.",
     tags: ["programming", "review"],
-    tool_permission: carve("deny", "allow", "deny", "allow"),
+    tool_permission: { ...carve("deny", "allow", "deny", "allow"), vcs: "deny" },
   },
   composer: {
     description: "Puts together roles, teams and skills for a kind of work.",
@@ -33,7 +33,12 @@ export const BUNDLED_ROLES: Readonly<Record<string, RoleFields>> = {
       "You compose roles, teams and skills with the catalog tool. Look at what there is before you add, keep prompts " +
       "short, and give each role only the permissions that its job needs.",
     tags: ["meta"],
-    tool_permission: { ...carve("deny", "deny", "allow", "allow"), catalog: "allow", team: "deny" },
+    tool_permission: {
+      ...carve("deny", "deny", "allow", "allow"),
+      catalog: "allow",
+      team: "deny",
+      vcs: "deny",
+    },
   },
   editor: {
     description: "Judges a text before it goes out.",
@@ -41,7 +46,7 @@ export const BUNDLED_ROLES: Readonly<Record<string, RoleFields>> = {
       "You edit texts. Check facts against the sources at hand, cut what does not serve the reader, and name every " +
       "passage that has to change, with the new wording.",
     tags: ["writing", "review"],
-    tool_permission: carve("deny", "deny", "deny", "allow"),
+    tool_permission: { ...carve("deny", "deny", "deny", "allow"), vcs: "deny" },
   },
   leader: {
     description: "Splits work and delegates it.",
@@ -68,7 +73,7 @@ export const BUNDLED_ROLES: Readonly<Record<string, RoleFields>> = {
       "You plan. Read what matters, then write a plan in small steps: what to change, where, in which order, how to " +
       "check each step, and what could go wrong.",
     tags: ["programming", "planning"],
-    tool_permission: carve("deny", "deny", "allow", "allow"),
+    tool_permission: { ...carve("deny", "deny", "allow", "allow"), vcs: "deny" },
   },
   programmer: {
     description: "Writes code and makes it work.",
@@ -92,7 +97,7 @@ export const BUNDLED_ROLES: Readonly<Record<string, RoleFields>> = {
       "You research. Collect what bears on the question, each finding with its source, and keep apart what is known, " +
       "what is likely and what is open.",
     tags: ["writing", "research"],
-    tool_permission: carve("deny", "deny", "allow", "allow"),
+    tool_permission: { ...carve("deny", "deny", "allow", "allow"), vcs: "deny" },
   },
   tester: {
     description: "Tests, and adds tests.",

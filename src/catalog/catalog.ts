@@ -23,6 +23,8 @@ export interface CatalogOptions extends ProjectOptions {
   readonly configDir: string;
   /** What plugins bring, in order. */
   readonly plugins?: readonly Layer[];
+  /** The permission keys that there are; without them keys are not checked. */
+  readonly permissionKeys?: readonly string[];
   /** Told once about what does not count, one line each. */
   readonly warn?: (message: string) => void;
 }
@@ -176,7 +178,8 @@ export class Catalog {
       }
     }
     for (const called of this.#names("role").filter((each) => wanted("role", each))) {
-      out.push(...this.#missing("skill", this.find("role", called)!.skills ?? [], `role "${called}"`));
+      const role = this.find("role", called)!;
+      out.push(...this.#missing("skill", role.skills ?? [], `role "${called}"`), ...this.#unknownKeys(role));
     }
     for (const called of this.#names("team").filter((each) => wanted("team", each))) {
       const team = this.find("team", called)!, where = `team "${called}"`, loop = loopStages(team);
@@ -189,6 +192,20 @@ export class Catalog {
       out.push(this.unknown(kind, name));
     }
     return out;
+  }
+
+  /** A key that no tool has restricts nothing: most often it is misspelt. */
+  #unknownKeys({ name, tool_permission = {}, grant_permission = {} }: Role): string[] {
+    const { permissionKeys: known } = this.#options;
+    if (!known) return [];
+    const keys = new Set([...Object.keys(tool_permission), ...Object.keys(grant_permission)]);
+    return [...keys].filter((key) => !known.includes(key) && key !== "bash_allow" && key !== "bash_auto")
+      .map((key) => {
+        const meant = nearest(key, known);
+        return `role "${name}" names the permission "${key.slice(0, 80)}", which does not exist${
+          meant ? ` (did you mean ${meant}?)` : ""
+        }`;
+      });
   }
 
   #missing(kind: Kind, names: readonly string[], where: string): string[] {
@@ -223,6 +240,7 @@ export class Catalog {
         }; look at them, then run polyglav trust (or pass --trust for one run)`,
       );
     }
+    for (const name of this.#names("role")) messages.push(...this.#unknownKeys(this.find("role", name)!));
     for (const message of messages) {
       if (!this.#warned.has(message)) warn?.(message);
       this.#warned.add(message);

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { ConfigError } from "../errors.ts";
 import { join } from "../text/path.ts";
 import { decode, readFile, removeFile, replaceFile } from "./_files.ts";
 import {
@@ -17,6 +18,8 @@ import {
   findSkills,
   type Layer,
   localPath,
+  noteSkill,
+  orNote,
   parseEntries,
 } from "./_layer.ts";
 import { formatSkill, parseSkill } from "./skills.ts";
@@ -32,8 +35,16 @@ export interface ProjectOptions {
   ensureFolder(child?: string): string;
 }
 
-/** Files of the project's catalog that exist, relative to the worktree, with their bytes. @throws {ConfigError} */
-export function projectFiles(worktree: string): Map<string, Uint8Array> {
+/**
+ * Files of the project's catalog that exist, relative to the worktree, with their bytes.
+ *
+ * @param skip told of a skill that cannot be read, which is left out then; without it that is an error too
+ * @throws {ConfigError}
+ */
+export function projectFiles(
+  worktree: string,
+  skip?: (path: string, error: ConfigError) => void,
+): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>(), skills = ".polyglav/skills";
   const paths = [
     ".polyglav/roles.json",
@@ -41,8 +52,13 @@ export function projectFiles(worktree: string): Map<string, Uint8Array> {
     ...findSkills(join(worktree, skills), worktree).map(({ path }) => `${skills}/${path}`),
   ];
   for (const path of paths) {
-    const bytes = readFile(join(worktree, path), worktree);
-    if (bytes) files.set(path, bytes);
+    try {
+      const bytes = readFile(join(worktree, path), worktree);
+      if (bytes) files.set(path, bytes);
+    } catch (error) {
+      if (!skip || !path.startsWith(`${skills}/`) || !(error instanceof ConfigError)) throw error;
+      skip(path, error);
+    }
   }
   return files;
 }
@@ -66,14 +82,15 @@ export class ProjectLayer {
   read(): Layer {
     const { worktree } = this.#options, layer = emptyLayer("local");
     this.untrusted.length = 0;
-    for (const [path, bytes] of projectFiles(worktree)) {
+    const unusable = (path: string, error: ConfigError) => noteSkill(layer, nameOf(path), error);
+    for (const [path, bytes] of projectFiles(worktree, unusable)) {
       if (!this.#counts(path, bytes)) {
         this.untrusted.push(path);
         continue;
       }
       const kind = /\/(role|team)s\.json$/.exec(path)?.[1] as "role" | "team" | undefined;
       if (kind) addEntries(layer, kind, path, decode(path, bytes));
-      else addSkill(layer, nameOf(path), path, bytes);
+      else orNote(layer, nameOf(path), () => addSkill(layer, nameOf(path), path, bytes));
     }
     for (const kind of ["role", "team", "skill"] as const) {
       for (const [name, fields] of this.#saved[kind]) (layer[kind] as Map<string, unknown>).set(name, fields);

@@ -49,7 +49,7 @@ export interface Stage {
 
 /** Stages that are repeated until a reviewer passes them. */
 export interface Loop {
-  /** First stage: its role, or its number from 1. */
+  /** First stage: its role, or its index from 0. */
   readonly from: string | number;
   /** The reviewing stage. */
   readonly until: string | number;

@@ -11,6 +11,7 @@ import { cleanForTerminal, cleanJson } from "../text/ansi.ts";
 import type { Command, Invocation, OptionSpec } from "./_command.ts";
 import { lateCatalog } from "./_heads.ts";
 import { loadSettings, trustsRun } from "./_load.ts";
+import { catalogLayers } from "./_plugins.ts";
 
 /** What differs. */
 export interface CatalogCommand {
@@ -127,7 +128,7 @@ async function open(
 ): Promise<{ catalog: Catalog; trust: (path: string) => void }> {
   const base = loadSettings(values, io), { paths, worktree } = base;
   const warn = (message: string) => io.err(`Warning: ${cleanForTerminal(message, { line: true })}\n`);
-  const catalog = await lateCatalog(base, trustsRun(values, io), warn).load();
+  const catalog = await lateCatalog(base, trustsRun(values, io), warn, () => catalogLayers(base, io)).load();
   return { catalog, trust: (path) => void extendTrust({ paths, worktree, files: [path] }, new Date()) };
 }
 

@@ -9,7 +9,9 @@ import { isTrusted } from "../config/trust.ts";
 import type { HeadParts, Shared } from "../engine/heads.ts";
 import type { Instructions } from "../engine/prompt.ts";
 import { delegatedPolicy, grantCeiling } from "../policy/delegated.ts";
+import { followMode } from "../policy/follow.ts";
 import { Grants } from "../policy/grants.ts";
+import { LivePolicy, type PolicyPort } from "../policy/live.ts";
 import { type PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
 import type { Dispatcher, DispatcherOptions } from "../registry/dispatch.ts";
 import type { ToolRegistry } from "../registry/registry.ts";
@@ -26,23 +28,26 @@ export interface Ground {
   readonly checker: () => Promise<PolicyInput["checkCommand"]>;
 }
 
-/** The parts of an agent whose policy is made from this input. */
+/** The parts of an agent whose policy is made from this input; a live policy brings its own of each moment. */
 export function partsOf(
   ground: Ground,
   input: PolicyInput,
-  policy: ToolPolicy,
+  policy: PolicyPort,
   host: HostPort,
   reduced: readonly string[] = [],
 ): HeadParts & { readonly dispatcher: Dispatcher } {
+  const now = () => policy instanceof LivePolicy ? policy.input : input;
   return {
     dispatcher: ground.dispatcher({ policy, policyInput: input, host }),
     policy,
-    settings: input.settings,
+    get settings() {
+      return now().settings;
+    },
     reduced,
-    grant: (request) => void input.grants!.add(request),
-    ceiling: (key) => grantCeiling(input.settings, input.mode, key),
+    grant: (request) => void now().grants!.add(request),
+    ceiling: (key) => grantCeiling(now().settings, now().mode, key),
     async open({ role, mode, systemPrompt, host: port }) {
-      const { input: narrowed, reduced } = delegatedPolicy(input, role, {
+      const { input: narrowed, reduced } = delegatedPolicy(now(), role, {
         mode,
         systemPrompt,
         grants: new Grants(),
@@ -51,14 +56,15 @@ export function partsOf(
       const lists = narrowed.settings.tool_permission;
       const checks = narrowed.checkCommand === undefined && (lists.bash_allow || lists.bash_auto);
       const own = checks ? { ...narrowed, checkCommand: await ground.checker() } : narrowed;
-      return partsOf(ground, own, new ToolPolicy(own), port, reduced);
+      const live = policy instanceof LivePolicy ? followMode(policy, own) : new ToolPolicy(own);
+      return partsOf(ground, own, live, port, reduced);
     },
   };
 }
 
 /** The catalog of a project, loaded when it is first needed; what it has to say is a warning. */
 export function lateCatalog(
-  { worktree, paths }: LoadedSettings,
+  { worktree, paths, loaded: { settings } }: LoadedSettings,
   trustsRun: boolean,
   warn: (message: string) => void,
   plugins: () => Promise<readonly Layer[]> = () => Promise.resolve([]),
@@ -78,6 +84,7 @@ export function lateCatalog(
         worktree,
         configDir: paths.config,
         plugins: layers,
+        permissionKeys: Object.keys(settings.tool_permission),
         warn,
         trusts: (path, bytes) =>
           trustsRun || isTrusted({ paths, worktree, files: [path], contents: new Map([[path, bytes]]) }),

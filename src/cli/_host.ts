@@ -6,7 +6,8 @@
  */
 import { type CeilingFlags, compileCeiling, protectedPaths } from "../policy/compile.ts";
 import { Grants } from "../policy/grants.ts";
-import { type PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
+import { LivePolicy } from "../policy/live.ts";
+import type { PolicyInput } from "../policy/tool_policy.ts";
 import { ToolRegistry } from "../registry/registry.ts";
 import { BWRAP_PATHS, SEATBELT_PATH } from "../sandbox/_confine_paths.ts";
 import { childEnvironment, PASSED } from "../sandbox/environment.ts";
@@ -17,9 +18,8 @@ import type { CliIo, Invocation } from "./_command.ts";
 import type { AuditFiles } from "./_audit.ts";
 import { lateCatalog, partsOf } from "./_heads.ts";
 import { type HostPlugins, isDisabled, loadHostPlugins, pluginLayers } from "./_plugins.ts";
+import { cachePackages, SERVICE_KEYS, withWorktree } from "./_launch.ts";
 import { type LoadedSettings, loadSettings, trustsRun } from "./_load.ts";
-import { VERSION } from "./_version.ts";
-import { ConfigError, messageOf } from "../errors.ts";
 import { groups } from "../../tools/mod.ts";
 import type { Settings } from "../config/settings.ts";
 import type { HostPort } from "../tool.ts";
@@ -36,15 +36,14 @@ export const ANSWER_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   no: { type: "boolean", help: "answer no to every question (the default)" },
 };
 
-/** Variables with keys of search services. */
-const SERVICE_KEYS = ["BRAVE_API_KEY", "TAVILY_API_KEY"];
-
 /** Everything that is known before a tool runs. */
 export interface Host extends LoadedSettings {
   readonly io: CliIo;
   readonly settings: Settings & { readonly presets?: HostPlugins["presets"] };
   readonly registry: ToolRegistry;
-  readonly policy: ToolPolicy;
+  /** Can be replaced between calls (`host.policy.setMode`). */
+  readonly policy: LivePolicy;
+  /** What the policy of this moment was made from. */
   readonly policyInput: PolicyInput;
   /** The scrubbed environment of children. */
   readonly childEnv: Readonly<Record<string, string>>;
@@ -123,13 +122,16 @@ export async function prepare(
     },
     checkCommand: restricts(settings) ? (await import("../policy/shell_command.ts")).checkCommand : undefined,
   };
+  const policy = new LivePolicy(policyInput);
   return {
     ...base,
     io,
     settings: plugins && plugins.presets.length > 0 ? { ...settings, presets: plugins.presets } : settings,
     registry,
-    policy: new ToolPolicy(policyInput),
-    policyInput,
+    policy,
+    get policyInput() {
+      return policy.input;
+    },
     childEnv,
     catalog,
     plugins,
@@ -234,45 +236,6 @@ export async function underCeiling(
   });
 }
 
-/**
- * Makes sure that every package is in Deno's cache, once per version and cache: the program under the ceiling can
- * download nothing. Deno fetches all of them with the first.
- */
-async function cachePackages(stateDir: string, io: CliIo): Promise<void> {
-  const cache = (io.env("DENO_DIR") ?? "default").replace(/[^A-Za-z0-9]/g, "_").slice(-80);
-  const stamp = join(stateDir, `cached-${VERSION}-${cache}`);
-  try {
-    Deno.statSync(stamp);
-    return;
-  } catch { /* not yet, as far as is known */ }
-  try {
-    await import("unbash");
-  } catch (error) {
-    throw new ConfigError(
-      `a package could not be downloaded (${messageOf(error)}); run this once with a network`,
-    );
-  }
-  try {
-    Deno.mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    Deno.writeTextFileSync(stamp, "");
-  } catch { /* it is looked up again the next time */ }
-}
-
-/** The words with the canonical worktree as `--path`: under the ceiling a link to it could not be followed. */
-export function withWorktree(args: readonly string[], worktree: string): string[] {
-  const out: string[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i]!;
-    if (word === "--") return [...out, ...args.slice(i)];
-    if (word.startsWith("--path=")) out.push(`--path=${worktree}`);
-    else if (word === "--path") {
-      out.push(`--path=${worktree}`);
-      i++;
-    } else out.push(word);
-  }
-  return out;
-}
-
 /** Where the catalog is written, when a tool may write it. */
 function catalogFiles(host: Host): string[] {
   if (host.policy.readOnly) return [];
@@ -296,17 +259,29 @@ export async function openDispatcher(
   needs: CeilingNeeds = { yes: false },
   audit?: DispatcherOptions["audit"],
 ) {
-  const [{ Dispatcher }, { Sandbox }, { Confiner }, catalog] = await Promise.all([
-    import("../registry/dispatch.ts"),
-    import("../sandbox/pool.ts"),
-    import("../sandbox/confine.ts"),
-    host.catalog.load(),
-  ]);
+  const [
+    { Dispatcher },
+    { Sandbox },
+    { Confiner },
+    { Journal },
+    { ChangeWatch },
+    { journalFolder },
+    catalog,
+  ] = await Promise
+    .all([
+      import("../registry/dispatch.ts"),
+      import("../sandbox/pool.ts"),
+      import("../sandbox/confine.ts"),
+      import("../undo/journal.ts"),
+      import("../undo/changes.ts"),
+      import("../session/folder.ts"),
+      host.catalog.load(),
+    ]);
   const { ceilingState } = await import("../sandbox/launch.ts");
   // Flags that were written by hand after `policy --output flags`: what else they open is what the policy said.
   const ceiling = ceilingState() === "own" ? ceilingOf(host, needs) : undefined;
   const sandbox = new Sandbox({ worktree: host.worktree, ceiling });
-  const { settings, paths } = host;
+  const { settings, paths, policyInput: first } = host;
   const confiner = new Confiner({
     mode: settings.exec.confine,
     worktree: host.worktree,
@@ -316,9 +291,18 @@ export async function openDispatcher(
     protect: protectedPaths(host.policyInput),
     finishes: true,
   });
+  const journal = new Journal({
+    worktree: host.worktree,
+    stateDir: paths.state,
+    bytes: () => journalFolder(host.worktree),
+    warn: (message) => host.io.err(`Warning: ${message}\n`),
+  });
+  const changes = new ChangeWatch(host.worktree);
   const shared = {
     registry: host.registry,
     sandbox,
+    journal,
+    watch: changes,
     audit,
     childEnv: host.childEnv,
     web: {
@@ -334,26 +318,33 @@ export async function openDispatcher(
       new Dispatcher({
         ...shared,
         ...options,
-        confine: async () => {
-          const protect = options.policyInput === host.policyInput ? [] : protectedPaths(options.policyInput);
-          return await confiner.plan(webAllowed(options.policyInput), protect) ?? undefined;
+        confine: async (input) => {
+          const protect = input === first ? [] : protectedPaths(input);
+          return await confiner.plan(webAllowed(input), protect) ?? undefined;
         },
       }),
     checker: async () => (await import("../policy/shell_command.ts")).checkCommand,
   };
-  const { readOnly } = host.policy;
   const reached: HostPort = port ?? {
     call: async (...call) =>
-      await (await import("../engine/host_port.ts")).catalogPort(() => catalog, readOnly).call(...call),
+      await (await import("../engine/host_port.ts")).catalogPort(() => catalog, host.policy.readOnly).call(
+        ...call,
+      ),
   };
   const parts = partsOf(ground, host.policyInput, host.policy, reached);
   return {
     dispatcher: parts.dispatcher,
     sandbox,
     parts,
+    /** Keeps what tools are about to change; `begin` says which turn it is. */
+    journal,
+    /** What commands change of tracked files; off until somebody looks. */
+    changes,
     /** Ends all workers, and takes away what confined commands have left. */
     async close(): Promise<void> {
       sandbox.close();
+      journal.tidy();
+      journal.close();
       await confiner.finish();
     },
   };

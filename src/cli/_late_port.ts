@@ -10,6 +10,8 @@ import type { RootHead } from "./_root.ts";
 
 /** See the module's comment. */
 export class LatePort implements HostPort {
+  /** A headless run has nobody to ask. */
+  readonly attended = false;
   #make: (() => Promise<RootHead>) | null = null;
   #made: Promise<RootHead> | null = null;
 

@@ -16,6 +16,7 @@ import { moduleAddress } from "../sandbox/_module.ts";
 import type { PluginLink } from "../sandbox/_plugin_protocol.ts";
 import type { PluginHostCode, PluginPlan } from "../sandbox/plugin_process.ts";
 import type { CliIo } from "./_command.ts";
+import type { LoadedSettings } from "./_load.ts";
 import { VERSION } from "./_version.ts";
 
 /** The word by which a compiled binary is told to be a plugin's host. */
@@ -43,6 +44,8 @@ export interface PluginsInput {
   readonly registry: ToolRegistry;
   readonly childEnv: Readonly<Record<string, string>>;
   readonly quiet?: boolean;
+  /** Nothing is run: no hosts are needed. */
+  readonly data?: boolean;
 }
 
 /** Whether the user turned a bundled plugin or an installed one off by its name. */
@@ -101,7 +104,7 @@ export async function loadHostPlugins(input: PluginsInput): Promise<HostPlugins 
   const plans: PluginPlan[] = [];
   const [{ PluginRunner }, { link, lack, own }] = await Promise.all([
     import("../plugins/runner.ts"),
-    chooseLink(plans),
+    input.data ? { link: null, lack: undefined, own: false } : chooseLink(plans),
   ]);
   const { infos, loaded } = await loadPlugins({
     ...accessPlaces(input),
@@ -165,6 +168,31 @@ async function chooseLink(
   // Taken at once, so that nobody else can.
   void link.connect();
   return { link, own: false };
+}
+
+/** What the plugins that count bring to the catalog, for commands that run no tools. */
+export async function catalogLayers(base: LoadedSettings, io: CliIo) {
+  const { worktree, paths, loaded: { settings, trusted, projectFile } } = base;
+  if (!anyPlugins({ configDir: paths.config, worktree })) return [];
+  const [{ ToolRegistry }, { groups }] = await Promise.all([
+    import("../registry/registry.ts"),
+    import("../../tools/mod.ts"),
+  ]);
+  const registry = new ToolRegistry();
+  for (const [owner, tools] of Object.entries(groups)) {
+    if (!isDisabled(settings, owner)) registry.registerToolset({ tools: () => tools }, owner);
+  }
+  const childEnv = { PATH: io.env("PATH") ?? "", PATHEXT: io.env("PATHEXT") ?? "" };
+  const input = {
+    worktree,
+    paths,
+    settings,
+    trusted: trusted || projectFile === null,
+    io,
+    registry,
+    childEnv,
+  };
+  return await pluginLayers(await loadHostPlugins({ ...input, data: true }));
 }
 
 /** Roles, teams and skills that plugins bring, as layers of the catalog. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ConfigFile, setKey, unsetKey } from "../config/edit.ts";
+import { type ConfigFile, setKey, unsetKey, userConfigFile } from "../config/edit.ts";
 import { entryOf, keysOf, parseValue, unknownKey } from "../config/keys.ts";
 import { loadConfig, type LoadedConfig, type Origin } from "../config/load.ts";
 import { globalConfigFile, projectConfigFile, type UserPaths, userPaths } from "../config/paths.ts";
@@ -24,9 +24,14 @@ const PATH: OptionSpec = {
   help: "the project to work in (default: the current folder)",
 };
 const TRUST: OptionSpec = { type: "boolean", help: "trust the project's configuration for this run" };
+const USER: OptionSpec = {
+  type: "boolean",
+  help: "your own file for this project, where the answer always to a question is kept",
+};
 const ORIGIN: OptionSpec = {
   type: "boolean",
-  help: "say where a value comes from: default, global or project",
+  help:
+    "say where a value comes from: default, global, user (your own file for this project), project or flag",
 };
 
 /** The command `config`. */
@@ -34,8 +39,9 @@ export const command: Command = {
   name: "config",
   summary: "list, get, set and unset configuration; its schema",
   details:
-    "Configuration is read from ~/.config/polyglav/config.json (global), then from .polyglav/config.json of " +
-    "the project; the command line comes last. Keys are dotted: tool_permission.bash.",
+    "Configuration is read from ~/.config/polyglav/config.json (global), then from your own file for this " +
+    "project below ~/.config/polyglav/projects (user), then from .polyglav/config.json of the project; the command " +
+    "line comes last. Keys are dotted: tool_permission.bash.",
   examples: [
     ["config list --show-origin", "every key, its value and where it comes from"],
     ["config set tool_permission.bash deny", "no commands in this project"],
@@ -50,6 +56,7 @@ export const command: Command = {
       options: {
         "show-origin": ORIGIN,
         global: { type: "boolean", help: "only what the global file sets" },
+        user: USER,
         output: {
           type: "string",
           value: "FORMAT",
@@ -69,6 +76,7 @@ export const command: Command = {
       options: {
         "show-origin": ORIGIN,
         global: { type: "boolean", help: "only what the global file sets" },
+        user: USER,
         trust: TRUST,
         path: PATH,
       },
@@ -77,22 +85,25 @@ export const command: Command = {
     },
     {
       name: "set",
-      summary: "set a key in the project's file, or with --global in yours",
+      summary: "set a key in the project's file, or with --global or --user in yours",
       usage: "KEY VALUE",
       examples: [
         ["config set max_rounds 30", "in this project"],
         ["config set --global temperature -- 0.2", "-- where a value could be read as an option"],
       ],
-      options: { global: { type: "boolean", help: "in the global file" }, path: PATH },
+      options: { global: { type: "boolean", help: "in the global file" }, user: USER, path: PATH },
       positionals: [2, 2],
       run: set,
     },
     {
       name: "unset",
-      summary: "remove a key from the project's file, or with --global from yours",
+      summary: "remove a key from the project's file, or with --global or --user from yours",
       usage: "KEY",
-      examples: [["config unset tools.deny", "the global value or the default counts again"]],
-      options: { global: { type: "boolean", help: "from the global file" }, path: PATH },
+      examples: [
+        ["config unset tools.deny", "the global value or the default counts again"],
+        ["config unset --user consent.tools", "no tool runs without a question any more"],
+      ],
+      options: { global: { type: "boolean", help: "from the global file" }, user: USER, path: PATH },
       positionals: [1, 1],
       run: unset,
     },
@@ -110,10 +121,14 @@ export const command: Command = {
   ],
 };
 
-/** Entries with their origin, either of everything or of the global file. */
+/** Entries with their origin, either of everything or of one file. */
 function entriesOf(values: Invocation["values"], io: CliIo): (readonly [string, Json, Origin])[] {
   if (values.global === true) {
     return keysOf(globalConfigFile(userPaths(io.env))).map(([key, value]) => [key, value, "global"] as const);
+  }
+  if (values.user === true) {
+    const { path } = userConfigFile(userPaths(io.env), resolveWorktree(values, io));
+    return keysOf(path).map(([key, value]) => [key, value, "user"] as const);
   }
   const { loaded } = loadSettings(values, io);
   return loaded.entries().map(([key, value]) => [key, value, loaded.origin(key)] as const);
@@ -146,7 +161,7 @@ function get({ values, positionals, io }: Invocation): number {
     if (entry) return show(entry[1], entry[2]);
   } else {
     const below = entries.filter(([name]) => name.startsWith(`${key}.`));
-    const strength: readonly Origin[] = ["default", "global", "project", "flag"];
+    const strength: readonly Origin[] = ["default", "global", "user", "project", "flag"];
     const origin = below.reduce((most, [, , next]) => Math.max(most, strength.indexOf(next)), 0);
     if (below.length > 0 || !key.includes("modes.")) {
       return show(
@@ -155,7 +170,11 @@ function get({ values, positionals, io }: Invocation): number {
       );
     }
   }
-  throw new PolyglavError(`${key} is not set${values.global === true ? " in the global file" : ""}`);
+  throw new PolyglavError(
+    `${key} is not set${
+      values.global === true ? " in the global file" : values.user === true ? " in your own file" : ""
+    }`,
+  );
 }
 
 function set({ values, positionals, io }: Invocation): number {
@@ -186,6 +205,9 @@ interface Target {
 }
 
 function targetOf(values: Invocation["values"], io: CliIo): Target {
+  if (values.global === true && values.user === true) {
+    throw new UsageError("config: --global and --user name different files; give one");
+  }
   const paths = userPaths(io.env);
   if (values.global === true) {
     return {
@@ -195,6 +217,7 @@ function targetOf(values: Invocation["values"], io: CliIo): Target {
     };
   }
   const worktree = resolveWorktree(values, io);
+  if (values.user === true) return { paths, worktree: null, file: userConfigFile(paths, worktree) };
   return {
     paths,
     worktree,

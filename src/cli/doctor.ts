@@ -167,7 +167,7 @@ async function worker(host: Host): Promise<DoctorLine[]> {
 }
 
 async function ceiling(host: Host): Promise<DoctorLine[]> {
-  const [{ ceilingState }, { tryProcess }] = await Promise.all([
+  const [{ ceilingState, isOpen }, { tryProcess }] = await Promise.all([
     import("../sandbox/launch.ts"),
     import("../sandbox/_exec_probe.ts"),
   ]);
@@ -187,6 +187,12 @@ async function ceiling(host: Host): Promise<DoctorLine[]> {
     return line(
       "missing",
       "this binary has the permissions that it was compiled with; compile one with scripts/compile.ts --policy PATH",
+    );
+  }
+  if (isOpen()) {
+    return line(
+      "missing",
+      "an interactive session has no ceiling of its own; policy, guard, workers and confinement hold in it",
     );
   }
   if (state === "ceiling") {

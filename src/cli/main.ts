@@ -3,60 +3,9 @@
  *
  * @module
  */
-import type { CliIo, Command } from "./_command.ts";
+import type { CliIo } from "./_command.ts";
+import { COMMANDS } from "./_table.ts";
 import { VERSION } from "./_version.ts";
-
-/** Every command: what the list says of it, and how to load it. */
-const COMMANDS: readonly {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<{ command: Command }>;
-}[] = [
-  {
-    name: "run",
-    summary: "one headless turn: a model plans, tools act, the policy decides",
-    load: () => import("./run.ts"),
-  },
-  {
-    name: "tool",
-    summary: "run one tool through the policy, or list the tools",
-    load: () => import("./tool.ts"),
-  },
-  { name: "policy", summary: "what each tool may do here, and why", load: () => import("./policy.ts") },
-  {
-    name: "sessions",
-    summary: "list, show, verify, export and delete sessions",
-    load: () => import("./sessions.ts"),
-  },
-  {
-    name: "config",
-    summary: "list, get, set and unset configuration; its schema",
-    load: () => import("./config.ts"),
-  },
-  {
-    name: "roles",
-    summary: "the roles that sub-agents work under",
-    load: () => import("./roles.ts"),
-  },
-  { name: "teams", summary: "the teams: chains of roles", load: () => import("./teams.ts") },
-  { name: "skills", summary: "the skills: texts that roles are given", load: () => import("./skills.ts") },
-  {
-    name: "asks",
-    summary: "questions of unattended runs: list, show, answer",
-    load: () => import("./asks.ts"),
-  },
-  {
-    name: "plugins",
-    summary: "list, install, enable and test plugins",
-    load: () => import("./plugins.ts"),
-  },
-  { name: "trust", summary: "let this project's configuration count", load: () => import("./trust.ts") },
-  {
-    name: "doctor",
-    summary: "check which rings of the sandbox are active",
-    load: () => import("./doctor.ts"),
-  },
-];
 
 /**
  * Runs the program.
@@ -96,6 +45,14 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
   const name = words.shift();
   if (name === "--version" || name === "-V") return await main([name]);
   words.unshift(...before);
+  const terminal = io.stdinIsTerminal && io.stdoutIsTerminal;
+  if (
+    !help && terminal && (name === undefined || (name.startsWith("-") && name !== "--help" && name !== "-h"))
+  ) {
+    // Options without a command, or nothing at all: the prompt.
+    words.splice(before.length, 0, ...name === undefined ? [] : [name]);
+    return await runCommand("repl", words, io);
+  }
   if (name === undefined || name === "--help" || name === "-h") {
     const { programHelp } = await import("./_help.ts");
     const text = programHelp(VERSION, COMMANDS);
@@ -103,8 +60,7 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
     else io.out(text);
     return name === undefined && !help ? 2 : 0;
   }
-  const entry = COMMANDS.find((c) => c.name === name);
-  if (!entry) {
+  if (!COMMANDS.some((c) => c.name === name)) {
     const [{ UsageError }, { nearest }] = await Promise.all([
       import("../errors.ts"),
       import("../text/nearest.ts"),
@@ -115,8 +71,14 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
       `unknown ${what} "${name}"${near ? `, did you mean "${near}"?` : ""} (see "polyglav --help")`,
     );
   }
+  return await runCommand(name, help ? [...words, "--help"] : words, io);
+}
+
+/** Runs a command of the table with the words after its name. */
+export async function runCommand(name: string, words: readonly string[], io: CliIo): Promise<number> {
+  const entry = COMMANDS.find((c) => c.name === name)!;
   const [{ command }, { parseLine }] = await Promise.all([entry.load(), import("./_args.ts")]);
-  const line = parseLine(command, help ? [...words, "--help"] : words);
+  const line = parseLine(command, words);
   if (line.values.help === true) {
     const { commandHelp } = await import("./_help.ts");
     io.out(commandHelp(line.names, line.command));

@@ -27,7 +27,7 @@ import { childEnvironment, PASSED } from "../sandbox/environment.ts";
 import { canLaunch, ceilingState } from "../sandbox/launch.ts";
 import { ProcessLink } from "../sandbox/plugin_process.ts";
 import { cleanForTerminal, cleanJson } from "../text/ansi.ts";
-import { join } from "../text/path.ts";
+import { dirname, join } from "../text/path.ts";
 import type { Tool } from "../tool.ts";
 import type { CliIo, Command, Invocation } from "./_command.ts";
 import { type LoadedSettings, loadSettings } from "./_load.ts";
@@ -252,7 +252,7 @@ function names(tool: Tool): string[] {
 async function install({ values, positionals, io }: Invocation): Promise<number> {
   const base = loadSettings(values, io, {}, { quiet: true }), source = positionals[0]!;
   const origin = originOf(values),
-    target = pluginsFolder(origin, { configDir: base.paths.config, worktree: base.worktree });
+    target = ownPlace(base, origin);
   const fetched = isRepository(source) ? await fetchRepository(source, io) : null;
   try {
     const { folder, path, replaced } = await installPlugin(fetched?.folder ?? join(io.cwd, source), target);
@@ -346,6 +346,7 @@ function uninstall({ values, positionals, io }: Invocation): number {
     origin = originOf(values);
   if (Object.hasOwn(groups, name)) throw new UsageError(`${name} is bundled; disable it instead`);
   const folder = folderOf(base, origin, name);
+  ownPlace(base, origin);
   disablePlugin({ name, project: origin === "project" ? base.worktree : null }, placesOf(base, io));
   try {
     // A link is taken away itself, not what it leads to.
@@ -451,6 +452,25 @@ function folderOf({ worktree, paths }: LoadedSettings, origin: PluginOrigin, nam
       origin === "user" ? " (--project for one of this project)" : ""
     }`,
   );
+}
+
+/**
+ * The folder of plugins, to be changed. A repository may bring a link in its place, behind which other things lie.
+ *
+ * @throws {UsageError} where that is so
+ */
+function ownPlace({ worktree, paths }: LoadedSettings, origin: PluginOrigin): string {
+  const place = pluginsFolder(origin, { configDir: paths.config, worktree });
+  if (origin === "user") return place;
+  for (const path of [dirname(place), place]) {
+    try {
+      if (!Deno.lstatSync(path).isSymlink) continue;
+    } catch {
+      continue;
+    }
+    throw new UsageError(`${path} is a link, and what it leads to is not changed; remove it first`);
+  }
+  return place;
 }
 
 function unknown(name: string, rows: readonly Row[]): UsageError {

@@ -126,10 +126,10 @@ async function runExplain({ values, positionals, io }: Invocation): Promise<numb
   const permissions = decision.action === "deny" || tool.access.length === 0 || tool.plugin !== undefined
     ? null
     : compileCall(tool, decision, host.policyInput, decision.action === "ask").permissions;
+  const programs = tool.access.includes("run") ? standingPermissions(tool, host.policyInput).run : [];
   if (values.output === "json") {
-    io.out(`${JSON.stringify(explanation(decision, tool, permissions), null, 2)}\n`);
+    io.out(`${JSON.stringify(explanation(decision, tool, permissions, programs), null, 2)}\n`);
   } else {
-    const programs = tool.access.includes("run") ? standingPermissions(tool, host.policyInput).run : [];
     io.out(`${explain(decision, tool, permissions, programs)}\n`);
   }
   return EXIT.ok;

@@ -267,7 +267,7 @@ async function turn(
     { openSession },
     { createHeadlessSink },
     { readInstructions },
-    { parts, sandbox, close },
+    { parts, sandbox, journal, changes, close },
   ] = await Promise.all([
     import("../engine/engine.ts"),
     import("../session/store.ts"),
@@ -297,6 +297,8 @@ async function turn(
       canonicalName: (name) => host.registry.get(name)?.name ?? name,
     });
     session.notes.forEach(warn);
+    changes.enabled = values.verbose === true;
+    journal.begin({ session: session.name, turn: session.object().turns.length + 1 });
     const headless = createHeadlessSink({
       out: io.out,
       err: io.err,

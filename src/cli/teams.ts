@@ -21,7 +21,7 @@ export const command: Command = catalogCommand({
     loop: {
       type: "string",
       value: "FROM:UNTIL",
-      help: "stages (role or number) that are repeated until they pass",
+      help: "stages (role, or index from 0) that are repeated until they pass",
     },
   },
   fields: ({ values }) => {

@@ -101,7 +101,8 @@ function firstSentence(text: string): string {
 
 async function call(host: Host, name: string, json: string, values: Invocation["values"]): Promise<number> {
   const { io } = host;
-  const { dispatcher, close } = await openDispatcher(host);
+  const { dispatcher, changes, close } = await openDispatcher(host);
+  changes.enabled = values.verbose === true;
   const { onSignals } = await import("./_signals.ts");
   const controller = new AbortController();
   const release = onSignals(controller, io);
@@ -125,8 +126,12 @@ async function call(host: Host, name: string, json: string, values: Invocation["
         details: rest.details,
         duration: Math.round(rest.duration) / 1000,
       };
-      io.out(`${JSON.stringify(data, null, 2)}\n`);
-    } else io.out(result.content.endsWith("\n") ? result.content : `${result.content}\n`);
+      io.out(`${(await import("../text/ansi.ts")).cleanJson(JSON.stringify(data, null, 2))}\n`);
+    } else {
+      const text = result.content.endsWith("\n") ? result.content : `${result.content}\n`;
+      // A file's text must not steer the terminal that it is shown on; a pipe gets it as it is.
+      io.out(io.stdoutIsTerminal ? (await import("../text/ansi.ts")).cleanForTerminal(text) : text);
+    }
     if (controller.signal.aborted) return 130;
     return result.failed ? 1 : 0;
   } finally {

@@ -9,6 +9,7 @@ import type { Json } from "../tool.ts";
 import { JsonError, lineAndColumn, type Parsed, parseJson } from "./_json.ts";
 import { showName, showValue } from "./_show.ts";
 import { misfit } from "./_values.ts";
+import { WORKTREE } from "./paths.ts";
 import { knownKeys, lookUp, RESERVED, type SchemaEntry } from "./schema.ts";
 
 /** One key that a layer sets. */
@@ -110,7 +111,7 @@ class Reader {
 
   #walk(object: Members, spelling: readonly string[], prefix: string): void {
     for (const [name, value] of Object.entries(object)) {
-      if (prefix === "" && name === "$schema") continue;
+      if (prefix === "" && (name === "$schema" || name === WORKTREE)) continue;
       const key = prefix === "" ? name : `${prefix}.${name}`, found = lookUp(key);
       if (found === null) this.#unknown(key, object, name);
       else if (found === "section") this.#section(key, value, [...spelling, name], object, name);
@@ -204,7 +205,7 @@ export function suggestKey(key: string): string | null {
   const names = new Set(
     known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length).split(".")[0]!),
   );
-  if (group === 0) { for (const name of ["grant_permission", "modes", "plugins"]) names.add(name); }
+  if (group === 0) { for (const name of ["grant_permission", "modes", "plugins", "prices"]) names.add(name); }
   const meant = nearest(parts[group]!, names), rest = parts.slice(group + 1);
   if (meant !== null) {
     const whole = [prefix + meant, ...rest].join(".");

@@ -194,6 +194,17 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
     doc:
       "Rules by path, read after the built-in ones (.git, .polyglav, keys and secrets); the last match wins.",
   },
+  "consent.tools": {
+    type: "names",
+    default: [],
+    doc: "Tools whose calls need no yes where only their permission key asks; never lifts a rule or a deny.",
+  },
+  "consent.calls": {
+    type: "calls",
+    default: [],
+    doc:
+      "Single calls, with all their arguments, that need no yes; written by the answer always to a question.",
+  },
   "web.hosts": {
     type: "hosts",
     default: [],
@@ -257,7 +268,7 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
   "dev.format_cmd": text("", "Command of code_format; empty: found from the project."),
   "delegate.parallel": count(4, 1, "Read-only delegations that run at the same time.", ["lower"]),
   "delegate.max_depth": count(3, 0, "How deep sub-agents may delegate.", ["lower"]),
-  max_team_depth: count(2, 0, "How deep teams may run teams.", ["lower"]),
+  max_team_depth: count(2, 0, "How deep teams may run teams; 0: unlimited.", ["lower"]),
   memory: flag(false, "Not available yet: roles and teams keep no memory of their runs.", ["only"], false),
   project_instructions: text(
     "AGENTS.md",
@@ -270,6 +281,19 @@ export const TABLE: Readonly<Record<TableKey, Row>> = {
   glyph_params: flag(true, "Show a call's other arguments behind its line and in prompts.", ["only"], true),
   show_errors: flag(true, "Show the first line of a failed call's result.", ["only"], true),
   show_notes: flag(true, "Show short notes that a tool returns instead of content.", ["only"], true),
+  show_thinking: flag(false, "Show what the model thinks; else only how long it thought."),
+  "terminal.title": flag(true, "Set the title of the terminal's window."),
+  "terminal.bell": {
+    type: "number",
+    default: 0,
+    min: 0,
+    max: 86_400,
+    doc: "Ring the bell when a question waits, and when a turn of at least so many seconds ends; 0: never.",
+  },
+  "prices.*": {
+    type: "price",
+    doc: "Dollars per million tokens of a model, by its name: [of what is sent, of what comes back].",
+  },
   tool_analysis: flag(
     false,
     "One line by the model about each result, for the log (one more request).",

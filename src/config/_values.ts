@@ -27,8 +27,12 @@ export function expected(entry: SchemaEntry): string {
       return 'a list of beginnings of commands, such as ["git status", "ls"]';
     case "hosts":
       return 'a list of host names, such as ["example.com", "*.example.org"]';
+    case "price":
+      return "two numbers from 0: dollars per million tokens in and out, such as [2.5, 10]";
     case "rules":
       return 'a list of rules, such as [{"path": "secrets/**", "access": "read", "action": "deny"}]';
+    case "calls":
+      return 'a list of calls, such as [{"tool": "run_command", "arguments": {"command": "make"}}]';
     case "none":
       return "an empty list";
     default:
@@ -66,8 +70,15 @@ export function misfit(entry: SchemaEntry, value: unknown): string | null {
     case "prefixes":
     case "hosts":
       return misfitList(entry, value, wrong);
+    case "price":
+      return Array.isArray(value) && value.length === 2 &&
+          value.every((each) => typeof each === "number" && Number.isFinite(each) && each >= 0)
+        ? null
+        : wrong(`is ${showValue(value)}`);
     case "rules":
       return misfitRules(value, wrong);
+    case "calls":
+      return misfitCalls(value, wrong);
     case "none":
       return Array.isArray(value) && value.length === 0
         ? null
@@ -100,6 +111,29 @@ function misfitList(entry: SchemaEntry, value: unknown, wrong: (what: string) =>
 
 /** A range in braces, which rules do not know. */
 const RANGE = /\{[^{},/]*[^{},/.\\]\.\.[^{},/.][^{},/]*\}/;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function misfitCalls(value: unknown, wrong: (what: string) => string): string | null {
+  if (!Array.isArray(value)) return wrong(`is ${showValue(value)}`);
+  for (const [index, call] of value.entries()) {
+    const where = `in call ${index + 1}`;
+    if (!isObject(call)) return wrong(`has the element ${showValue(call)}`);
+    const other = Object.keys(call).find((name) => !["tool", "arguments", "paths"].includes(name));
+    if (other !== undefined) return wrong(`has the unknown name ${showValue(other)} ${where}`);
+    if (typeof call.tool !== "string" || call.tool === "") return wrong(`has no "tool" ${where}`);
+    if (!isObject(call.arguments)) return wrong(`has no object "arguments" ${where}`);
+    const paths = call.paths ?? [];
+    const fits = Array.isArray(paths) &&
+      paths.every((use) =>
+        isObject(use) && typeof use.path === "string" && use.path !== "" && !use.path.includes("\0") &&
+        ["list", "read", "write"].includes(String(use.access)) && Object.keys(use).length === 2
+      );
+    if (!fits) return wrong(`has "paths" that are none ${where}`);
+  }
+  return null;
+}
 
 const RULE: Readonly<Record<string, readonly string[] | null>> = {
   path: null,

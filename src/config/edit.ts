@@ -9,7 +9,18 @@ import type { Json } from "../tool.ts";
 import { readConfigFile, writeConfigFile } from "./_files.ts";
 import { decode, parseFile } from "./_layer.ts";
 import { showName, showValue } from "./_show.ts";
+import { type UserPaths, userProjectFile, WORKTREE } from "./paths.ts";
 import { placeOf, type SchemaEntry } from "./schema.ts";
+
+/** The user's own file about a project, as something to change: for the user alone, and it says what it is about. */
+export function userConfigFile(paths: UserPaths, worktree: string): ConfigFile {
+  return {
+    path: userProjectFile(paths, worktree),
+    mode: 0o600,
+    directoryMode: 0o700,
+    head: { [WORKTREE]: worktree },
+  };
+}
 
 /** A file to change. */
 export interface ConfigFile {
@@ -21,6 +32,8 @@ export interface ConfigFile {
   readonly mode: number;
   /** Permission bits of directories that are made. */
   readonly directoryMode: number;
+  /** What a file that is made begins with; one that is there must say the same. */
+  readonly head?: { readonly [name: string]: Json };
 }
 
 type Members = { [key: string]: Json };
@@ -73,9 +86,18 @@ export function unsetKey(file: ConfigFile, key: string, group: boolean): boolean
 
 function open(file: ConfigFile): { root: Members; bom: boolean } {
   const bytes = readConfigFile(file.path, file.within);
-  if (bytes === null) return { root: {}, bom: false };
+  if (bytes === null) return { root: { ...file.head }, bom: false };
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return { root: parseFile(file.path, decode(file.path, bytes)).root, bom };
+  const { root } = parseFile(file.path, decode(file.path, bytes));
+  for (const [name, value] of Object.entries(file.head ?? {})) {
+    if (root[name] === value) continue;
+    throw new ConfigError(
+      `${showName(file.path)}: ${name} is ${showValue(root[name] ?? null)}, not ${
+        showValue(value)
+      }; move the file away`,
+    );
+  }
+  return { root, bom };
 }
 
 function save(file: ConfigFile, root: Members, bom: boolean): string {

@@ -70,8 +70,32 @@ function shape(entry: SchemaEntry): Schema {
     case "prefixes":
     case "hosts":
       return { type: "array", items: { type: "string", minLength: 1 } };
+    case "price":
+      return { type: "array", items: { type: "number", minimum: 0 }, minItems: 2, maxItems: 2 };
     case "none":
       return { type: "array", maxItems: 0 };
+    case "calls":
+      return {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            tool: { type: "string", minLength: 1 },
+            arguments: { type: "object" },
+            paths: {
+              type: "array",
+              items: {
+                type: "object",
+                properties: { path: { type: "string" }, access: { enum: ["list", "read", "write"] } },
+                required: ["path", "access"],
+                additionalProperties: false,
+              },
+            },
+          },
+          required: ["tool", "arguments"],
+          additionalProperties: false,
+        },
+      };
     case "rules":
       return {
         type: "array",

@@ -1,5 +1,6 @@
 /**
- * The effective configuration of a run: default < global < project < flags. Objects merge per key at any depth,
+ * The effective configuration of a run: default < global < user (the user's own file about this project) < project <
+ * flags. Objects merge per key at any depth,
  * lists and scalars replace. The file of a project that the user does not trust only narrows.
  *
  * @module
@@ -9,16 +10,23 @@ import { join } from "../text/path.ts";
 import { nearest } from "../text/nearest.ts";
 import type { Json } from "../tool.ts";
 import { readConfigFile } from "./_files.ts";
-import { decode, EMPTY, flagLayer, type Layer, parseLayer } from "./_layer.ts";
+import { decode, EMPTY, flagLayer, type Layer, parseFile, parseLayer } from "./_layer.ts";
 import { type Ignored, narrowLayer, same, valueAt } from "./_narrow.ts";
 import { showName, showValue } from "./_show.ts";
-import { globalConfigFile, PROJECT_CONFIG, projectConfigFile, type UserPaths } from "./paths.ts";
+import {
+  globalConfigFile,
+  PROJECT_CONFIG,
+  projectConfigFile,
+  type UserPaths,
+  userProjectFile,
+  WORKTREE,
+} from "./paths.ts";
 import { assemble, defaultLeaves, MODES, type SchemaEntry } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 import { isTrusted, TRUSTED_FILES } from "./trust.ts";
 
 /** Where a value comes from, from the weakest to the strongest. */
-export type Origin = "default" | "global" | "project" | "flag";
+export type Origin = "default" | "global" | "user" | "project" | "flag";
 
 /** What to load. */
 export interface LoadInput {
@@ -63,27 +71,31 @@ type Leaves = readonly (readonly [string, SchemaEntry, Json])[];
  */
 export function loadConfig(input: LoadInput): LoadedConfig {
   const { worktree, paths } = input;
-  const global = readLayer(globalConfigFile(paths));
+  const global = readLayer(globalConfigFile(paths)), mine = readUserLayer(paths, worktree);
   const project = readLayer(projectConfigFile(worktree), join(worktree, ".polyglav"));
   const flags = input.flags ? flagLayer(input.flags) : EMPTY;
   const trusted = input.trust || (!input.ignoreRecord && recorded(input, project.bytes));
 
-  const base: Leaves = defaultLeaves(), own = leavesOf(global.layer), said = leavesOf(flags);
-  const ownModes = [...Object.keys(MODES), ...global.layer.modes, ...flags.modes];
+  const base: Leaves = defaultLeaves(), said = leavesOf(flags);
+  const own: Leaves = [...leavesOf(global.layer), ...leavesOf(mine.layer)];
+  const ownModes = [...Object.keys(MODES), ...global.layer.modes, ...mine.layer.modes, ...flags.modes];
   let wanted: Leaves = leavesOf(project.layer), modes = ownModes, ignored: readonly Ignored[] = [];
   if (trusted) modes = [...ownModes, ...project.layer.modes];
   else if (project.bytes !== null) {
     const user = assemble([...base, ...own, ...said], ownModes);
-    checkMode(user, flags.leaves.has("mode"), global.file);
+    checkMode(user, flags.leaves.has("mode"), mine.layer.leaves.has("mode") ? mine.file : global.file);
     ({ leaves: wanted, ignored } = narrowLayer(project.layer, flags, user));
   }
 
   const settings = assemble([...base, ...own, ...wanted, ...said], modes);
   const origins = new Map<string, Origin>(), values = new Map<string, readonly [SchemaEntry, Json]>();
-  const layers: readonly [Origin, Leaves][] = [["default", base], ["global", own], ["project", wanted], [
-    "flag",
-    said,
-  ]];
+  const layers: readonly [Origin, Leaves][] = [
+    ["default", base],
+    ["global", leavesOf(global.layer)],
+    ["user", leavesOf(mine.layer)],
+    ["project", wanted],
+    ["flag", said],
+  ];
   for (const [origin, leaves] of layers) {
     for (const [key, entry, value] of leaves) {
       // A narrowing that changes nothing is still the user's value.
@@ -95,7 +107,7 @@ export function loadConfig(input: LoadInput): LoadedConfig {
   checkMode(
     settings,
     flags.leaves.has("mode"),
-    origins.get("mode") === "project" ? project.file : global.file,
+    { project: project.file, user: mine.file }[String(origins.get("mode"))] ?? global.file,
   );
   return {
     settings,
@@ -103,7 +115,12 @@ export function loadConfig(input: LoadInput): LoadedConfig {
     entries: () =>
       [...values].sort(([a], [b]) => a < b ? -1 : 1)
         .map(([key, [entry]]) => [key, valueAt(settings, key, entry) as Json] as const),
-    warnings: [...global.layer.warnings, ...project.layer.warnings, ...trustWarning(project.file, ignored)],
+    warnings: [
+      ...global.layer.warnings,
+      ...mine.layer.warnings,
+      ...project.layer.warnings,
+      ...trustWarning(project.file, ignored),
+    ],
     ignored,
     trusted,
     projectFile: project.bytes,
@@ -125,6 +142,16 @@ function readLayer(file: string, within?: string): { file: string; bytes: Uint8A
   const bytes = readConfigFile(file, within);
   const text = bytes === null ? null : decode(file, bytes);
   return { file, bytes, layer: text === null ? EMPTY : parseLayer(file, text) };
+}
+
+/** The user's own file about this project; one that says it is about another is left out, with a warning. */
+function readUserLayer(paths: UserPaths, worktree: string): ReturnType<typeof readLayer> {
+  const file = userProjectFile(paths, worktree), bytes = readConfigFile(file, undefined);
+  if (bytes === null) return { file, bytes, layer: EMPTY };
+  const text = decode(file, bytes), { root } = parseFile(file, text);
+  if (root[WORKTREE] === worktree) return { file, bytes, layer: parseLayer(file, text) };
+  const warning = `${showName(file)} is ignored: its "${WORKTREE}" is not ${showName(worktree)}`;
+  return { file, bytes, layer: { ...EMPTY, warnings: [warning] } };
 }
 
 function leavesOf(layer: Layer): Leaves {
@@ -153,7 +180,7 @@ function trustWarning(file: string, ignored: readonly Ignored[]): string[] {
   ];
 }
 
-const STRENGTH: readonly Origin[] = ["default", "global", "project", "flag"];
+const STRENGTH: readonly Origin[] = ["default", "global", "user", "project", "flag"];
 
 function originOf(key: string, origins: ReadonlyMap<string, Origin>): Origin {
   const own = origins.get(key);

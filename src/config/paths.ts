@@ -4,7 +4,8 @@
  * @module
  */
 import { ConfigError } from "../errors.ts";
-import { isAbsolute, join } from "../text/path.ts";
+import { basename, isAbsolute, join } from "../text/path.ts";
+import { sha256 } from "../text/sha256.ts";
 
 /** The user's directories, absolute; none of them has to exist. */
 export interface UserPaths {
@@ -22,6 +23,21 @@ export const PROJECT_CONFIG: string = ".polyglav/config.json";
 /** The global configuration file. */
 export function globalConfigFile(paths: UserPaths): string {
   return join(paths.config, "config.json");
+}
+
+/** The name in {@link userProjectFile} that says which project it is about: the canonical worktree. */
+export const WORKTREE: string = "$worktree";
+
+/**
+ * The user's own configuration for one project: it counts as the global file does, comes after it, and lies where no
+ * repository reaches.
+ *
+ * @param worktree canonical
+ */
+export function userProjectFile(paths: UserPaths, worktree: string): string {
+  const name = basename(worktree).replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 40) || "root";
+  const hash = sha256(new TextEncoder().encode(worktree)).slice(0, 16);
+  return join(paths.config, "projects", `${name}-${hash}.json`);
 }
 
 /** The project's configuration file. */

@@ -16,6 +16,7 @@ export type ValueType =
   | "action"
   | "any"
   | "boolean"
+  | "calls"
   | "hosts"
   | "integer"
   | "names"
@@ -23,6 +24,7 @@ export type ValueType =
   | "number"
   | "number or null"
   | "prefixes"
+  | "price"
   | "rules"
   | "string";
 
@@ -97,7 +99,7 @@ for (const entry of SCHEMA) {
 
 /**
  * What a dotted key is: the entry of the table that it falls under, `"section"` for a group of keys, or null.
- * Names under `tool_permission`, `grant_permission`, `exec.env` and `plugins` may have dots, names of modes may not.
+ * Names under `tool_permission`, `grant_permission`, `exec.env`, `prices` and `plugins` may have dots, names of modes may not.
  */
 export function lookUp(key: string): SchemaEntry | "section" | null {
   const parts = key.split(".");
@@ -161,6 +163,7 @@ export function assemble(
     tool_permission: group(),
     grant_permission: group(),
     modes: group(),
+    prices: group(),
     exec: { env: group() },
     plugins: group(),
   };

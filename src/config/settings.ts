@@ -44,6 +44,18 @@ export interface PathRule {
   readonly action: Action;
 }
 
+/** What a model costs, in dollars per million tokens: of what is sent, and of what comes back. */
+export type Price = readonly [input: number, output: number];
+
+/** A call that a person said yes to once and for all: this tool with these arguments, and nothing else. */
+export interface ConsentCall {
+  /** The tool's canonical name. */
+  readonly tool: string;
+  readonly arguments: { readonly [name: string]: unknown };
+  /** Places outside the worktree that it touches, canonical; the yes holds as long as the call leads there. */
+  readonly paths?: readonly { readonly path: string; readonly access: "list" | "read" | "write" }[];
+}
+
 /** The effective configuration. */
 export interface Settings {
   readonly provider: string;
@@ -68,6 +80,8 @@ export interface Settings {
     readonly direction: "auto" | "human" | "lead";
   };
   readonly path_rules: readonly PathRule[];
+  /** What a person said yes to for good: no question is asked where nothing but the tool's category asks. */
+  readonly consent: { readonly tools: readonly string[]; readonly calls: readonly ConsentCall[] };
   readonly web: { readonly hosts: readonly string[]; readonly private: boolean };
   readonly search: { readonly provider: string; readonly url: string };
   readonly search_results: number;
@@ -87,6 +101,11 @@ export interface Settings {
   readonly glyph_params: boolean;
   readonly show_errors: boolean;
   readonly show_notes: boolean;
+  readonly show_thinking: boolean;
+  /** `bell`: seconds after which the end of a turn rings, and questions do; 0: nothing rings. */
+  readonly terminal: { readonly title: boolean; readonly bell: number };
+  /** By the model's name. */
+  readonly prices: { readonly [model: string]: Price };
   readonly tool_analysis: boolean;
   /** 0: unlimited. */
   readonly tool_max_result_chars: number;

@@ -14,6 +14,7 @@ import { rebuild } from "./context.ts";
 import { Engine, type TurnResult } from "./engine.ts";
 import { type Head, questionsOf, type Shared } from "./heads.ts";
 import { rolePrompt, SUMMARISE } from "./prompts.ts";
+import type { Run } from "./runs.ts";
 import { Todos } from "./todos.ts";
 
 /** What a sub-agent is to do. */
@@ -108,63 +109,103 @@ export async function runSub(
   if (task.task.trim() === "") throw new ToolError("the task is empty", "invalid_arguments");
   const role = shared.catalog.get("role", task.role);
   const resumed = task.context === "new" ? null : await resumable(shared, head, role.name, task.resume ?? "");
+  const sub = await openSub(
+    shared,
+    head,
+    { ...task, resumed },
+    port,
+    (self) => subSink(shared, self, role.name, progress),
+  );
+  const { session, run } = sub.head;
+  try {
+    for (const name of sub.missing) progress?.(`${role.name}: skill "${name}" does not exist, left out`);
+    if (resumed !== null && task.context === "compact") {
+      await compactSession(sub.head, session.object().turns.length, signal);
+    }
+    const { texts } = deliverAnswers(shared, sub.head);
+    const result = await sub.engine.runTurn([...texts, task.task].join("\n\n"), signal);
+    shared.runs.end(run, result.status, result.usage);
+    return { session: session.name, result, reduced: sub.head.parts.reduced };
+  } catch (error) {
+    shared.runs.end(run, "error", null);
+    throw error;
+  } finally {
+    session.close();
+  }
+}
+
+/** A sub-agent that is ready for a turn. Close its session at the end. */
+export interface OpenSub {
+  readonly head: Head;
+  readonly engine: Engine;
+  /** Skills that do not exist. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Opens a sub-agent: its permissions, its session and its engine.
+ *
+ * @param about `resumed`: name of the session that goes on; `run`: the run that goes on, without one a new one starts
+ * @param sink its user interface
+ * @throws {ToolError} where it cannot be started
+ */
+export async function openSub(
+  shared: Shared,
+  head: Head,
+  about: Omit<SubTask, "resume" | "context"> & { readonly resumed: string | null; readonly run?: Run },
+  port: PortMaker,
+  sink: (self: Head) => UiSink,
+): Promise<OpenSub> {
+  const role = shared.catalog.get("role", about.role);
   const provider = providerFor(shared, head, role);
-  const { skills, missing } = skillsOf(shared, role, task.skills ?? []);
+  const { skills, missing } = skillsOf(shared, role, about.skills ?? []);
   let sub: Head | null = null;
   const parts = await head.parts.open({
     role,
-    mode: task.mode,
+    mode: about.mode,
     systemPrompt: rolePrompt(role, skills),
     host: port(() => sub),
   });
   const session = await shared.openSession({
-    name: resumed ?? undefined,
+    name: about.resumed ?? undefined,
     role: role.name,
     parentId: head.session.id,
   });
   try {
-    if (resumed === null) head.session.subSession(session.name);
-    const about = { role: role.name, session: session.name, sessionId: session.id, task: task.task };
-    const run = shared.runs.start({ ...about, parent: head.run });
-    const object = session.object();
-    sub = {
+    if (about.resumed === null) head.session.subSession(session.name);
+    const run = about.run ?? shared.runs.start({
+      ...{ role: role.name, session: session.name, sessionId: session.id, task: about.task },
+      parent: head.run,
+    });
+    const self: Head = {
       run,
       parent: head,
       session,
       provider,
       parts,
       depth: head.depth + 1,
-      teams: task.teams,
-      task: task.task,
-      todos: Todos.of(object),
+      teams: about.teams,
+      task: about.task,
+      todos: Todos.of(session.object()),
       halted: null,
     };
-    for (const name of missing) progress?.(`${role.name}: skill "${name}" does not exist, left out`);
-    if (resumed !== null && task.context === "compact") {
-      await compactSession(sub, object.turns.length, signal);
-    }
-    const { texts } = deliverAnswers(shared, sub);
-    const self = sub;
+    sub = self;
     const engine = new Engine({
       provider,
       dispatcher: parts.dispatcher,
       registry: shared.registry,
       policy: parts.policy,
       session,
-      sink: subSink(shared, self, role.name, progress),
+      sink: sink(self),
       settings: parts.settings,
       instructions: shared.instructions,
       worktree: shared.worktree,
       halted: () => self.halted,
     });
-    const result = await engine.runTurn([...texts, task.task].join("\n\n"), signal);
-    shared.runs.end(run, result.status, result.usage);
-    return { session: session.name, result, reduced: parts.reduced };
+    return { head: self, engine, missing };
   } catch (error) {
-    if (sub) shared.runs.end(sub.run, "error", null);
-    throw error;
-  } finally {
     session.close();
+    throw error;
   }
 }
 
@@ -230,13 +271,23 @@ function skillsOf(
   return { skills, missing };
 }
 
-/** Replaces what a resumed session knows by a summary. Where none comes, it stays as it is. */
-async function compactSession(head: Head, turns: number, signal: AbortSignal): Promise<void> {
-  if (turns === 0) return;
+/**
+ * Replaces what a session knows of its first turns by a summary; its log keeps everything. Where no summary comes, it
+ * stays as it is.
+ *
+ * @returns the summary, empty where there is none
+ */
+export async function compactSession(
+  head: Pick<Head, "session" | "provider">,
+  turns: number,
+  signal: AbortSignal,
+): Promise<string> {
+  if (turns === 0) return "";
   const text = rebuild(head.session.object()).messages.map(({ role, content }) => `${role}: ${content ?? ""}`)
     .join("\n");
   const summary = await complete(head.provider, SUMMARISE, text.slice(-SUMMARY_SOURCE), signal);
   if (summary !== "") head.session.command("compact", summary, turns + 1);
+  return summary;
 }
 
 /** What a sub-agent's user interface is: lines of progress in its caller's, and questions to the person, if there is one. */

@@ -5,6 +5,7 @@
  */
 import type { Settings } from "../config/settings.ts";
 import { PolyglavError } from "../errors.ts";
+import { sizeOf } from "../llm/messages.ts";
 import type { Provider } from "../provider/provider.ts";
 import type { ToolRegistry } from "../registry/registry.ts";
 import type { SessionWriter } from "../session/turns.ts";
@@ -48,6 +49,22 @@ export interface EngineOptions {
   readonly halted?: () => string | null;
 }
 
+/** A call that the user makes at the beginning of a turn (`/tool delegate`). */
+export interface FirstCall {
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+}
+
+/** How full the model's window is. */
+export interface ContextUse {
+  /** Estimate of all that is sent. */
+  readonly tokens: number;
+  /** Tokens of the window; 0: unknown. */
+  readonly window: number;
+  readonly parts: readonly { readonly name: string; readonly tokens: number }[];
+}
+
 type Definitions = ReturnType<ToolRegistry["definitions"]>;
 
 /** Runs turns. */
@@ -69,18 +86,45 @@ export class Engine {
    *
    * @param prompt the user's text
    * @param signal cancels the turn: tools and their children end, the partial answer is kept
+   * @param first a call that the user makes: it runs before the model is asked, as if the model had asked for it
    */
-  async runTurn(prompt: string, signal: AbortSignal): Promise<TurnResult> {
+  async runTurn(prompt: string, signal: AbortSignal, first?: FirstCall): Promise<TurnResult> {
     if (this.#running) throw new PolyglavError("a turn is already running in this session");
     this.#running = true;
     try {
-      return await this.#turn(prompt.toWellFormed(), signal);
+      return await this.#turn(prompt.toWellFormed(), signal, first);
     } finally {
       this.#running = false;
     }
   }
 
-  async #turn(prompt: string, signal: AbortSignal): Promise<TurnResult> {
+  /** Forgets the conversation, so that the next turn rebuilds it from the session: after a compaction. */
+  forget(): void {
+    this.#conversation = null;
+  }
+
+  /** How full the model's window is, by estimate, and of what. */
+  context(): ContextUse {
+    const conversation = this.#resume(), { size } = this.#definitions();
+    const share = (chars: number) =>
+      Math.round(conversation.tokens() * chars / Math.max(1, conversation.chars));
+    const sum = (role: string) =>
+      conversation.messages.filter((message) => message.role === role)
+        .reduce((total, message) => total + sizeOf(message), 0);
+    return {
+      tokens: conversation.tokens(size),
+      window: this.#options.settings.context_window,
+      parts: [
+        { name: "system prompt", tokens: share(sum("system")) },
+        { name: "tools", tokens: conversation.tokens(size) - conversation.tokens() },
+        { name: "your messages", tokens: share(sum("user")) },
+        { name: "answers", tokens: share(sum("assistant")) },
+        { name: "results of tools", tokens: share(sum("tool")) },
+      ],
+    };
+  }
+
+  async #turn(prompt: string, signal: AbortSignal, first?: FirstCall): Promise<TurnResult> {
     const { provider, policy, session, sink, settings } = this.#options;
     const started = performance.now();
     const conversation = this.#resume();
@@ -92,6 +136,7 @@ export class Engine {
       {
         ...this.#options,
         conversation,
+        first,
         tools: () => this.#definitions(),
       },
       signal,
@@ -99,7 +144,8 @@ export class Engine {
     const result = await turn.run();
     session.endTurn(result.status, result.usage);
     const duration = Math.round(performance.now() - started) / 1000;
-    sink.emit({ type: "turn_end", status: result.status, usage: result.usage, duration });
+    const { status, usage, context } = result;
+    sink.emit({ type: "turn_end", status, usage, duration, ...(context === undefined ? {} : { context }) });
     return { ...result, duration };
   }
 

@@ -79,6 +79,8 @@ export interface Shared {
 export interface Focus {
   /** Takes note: when the turn is over, the person talks to the target. */
   handOver(from: Run, target: Run): void;
+  /** Whether the person talks to this sub-agent, so that it may hand over as well. */
+  holds?(run: Run): boolean;
 }
 
 /** One agent at work. */

@@ -25,6 +25,11 @@ export class HeadPort implements HostPort {
     this.#head = head;
   }
 
+  /** Whether a person can be asked. */
+  get attended(): boolean {
+    return this.#shared.sink.ask !== undefined;
+  }
+
   /** Performs an operation. @throws {ToolError} for an unknown one and for whatever it refuses */
   async call(operation: string, input: Input, options: HostCallOptions = {}): Promise<unknown> {
     const head = this.#head(), shared = this.#shared;
@@ -61,6 +66,11 @@ export function catalogPort(catalog: () => Catalog, readOnly: boolean): HostPort
     call(operation, input) {
       return Promise.resolve().then(() => {
         if (operation === "catalog") return catalogCall(catalog(), input, null, readOnly);
+        // What is not there is said first: it is the same mistake in a conversation.
+        if (operation === "delegate") catalog().get("role", String(input.role));
+        if (operation === "team" && catalog().get("team", String(input.name)).stages.length === 0) {
+          throw new ToolError(`team "${input.name}" has no stages`);
+        }
         throw new ToolError(refusals[operation] ?? `this host does not offer "${operation}"`);
       });
     },
@@ -71,7 +81,7 @@ const NO_FOCUS =
   "handoff is only available in the REPL focus session - answer with what you have, or delegate the rest";
 
 function handOff(shared: Shared, head: Head, target: string, done: boolean): string {
-  if (!shared.focus || head.parent) throw new ToolError(NO_FOCUS);
+  if (!shared.focus || (head.parent && !shared.focus.holds?.(head.run))) throw new ToolError(NO_FOCUS);
   const to = shared.runs.resolve(head.run, target);
   if (to === head.run) throw new ToolError("handoff needs another run than this one", "invalid_arguments");
   shared.focus.handOver(head.run, to);

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Role, Skill, Stage, Team } from "../catalog/types.ts";
+import { markerOf } from "./verdicts.ts";
 
 /** Most characters of one stage's result that are passed on. */
 export const RESULT_CHARS: number = 4000;
@@ -76,8 +77,10 @@ export interface BriefParts {
   readonly stage: Stage;
   /** Of the stages before, in order. */
   readonly results: readonly StageResult[];
+  /** Number of the stage, from 1. */
+  readonly number: number;
   /** The stage before, whose note is handed over. */
-  readonly before: { readonly number: number; readonly stage: Stage } | null;
+  readonly before: Stage | null;
   /** In a review loop. */
   readonly loop?: {
     readonly iteration: number;
@@ -91,7 +94,7 @@ export interface BriefParts {
 }
 
 /** The brief of a stage. */
-export function stageBrief({ team, task, stage, results, before, loop }: BriefParts): string {
+export function stageBrief({ team, task, stage, number, results, before, loop }: BriefParts): string {
   const blocks = [
     `Team: ${team.name}${team.description ? ` (${team.description})` : ""}`,
     `Original task:\n${task}`,
@@ -104,8 +107,8 @@ export function stageBrief({ team, task, stage, results, before, loop }: BriefPa
     }
     blocks.push(...loop.results.map((result) => block("Iteration", result)));
   }
-  if (before?.stage.handoff_note) {
-    blocks.push(`Stage ${before.number} handoff from ${before.stage.role}: ${before.stage.handoff_note}`);
+  if (before?.handoff_note) {
+    blocks.push(`Stage ${number} handoff from ${before.role}: ${before.handoff_note}`);
   }
   blocks.push(
     `Your stage (${stage.role}):\n${
@@ -117,7 +120,8 @@ export function stageBrief({ team, task, stage, results, before, loop }: BriefPa
 }
 
 function verdictRule(verdict: string): string {
-  return `Your last line decides: "${verdict} PASS" when nothing has to change; otherwise say what has to, and end with "${verdict} CHANGES".`;
+  const mark = markerOf(verdict);
+  return `Your last line decides: "${mark} PASS" when nothing has to change; otherwise say what has to, and end with "${mark} CHANGES".`;
 }
 
 function block(word: string, { number, session, content }: StageResult): string {

@@ -49,12 +49,12 @@ function check(shared: Shared, head: Head, team: Team): void {
     fail(`Team cycle detected: ${[...head.teams, team.name].join(" -> ")}`);
   }
   const { max_team_depth, modes } = head.parts.settings;
-  if (head.teams.length >= max_team_depth) {
+  if (max_team_depth > 0 && head.teams.length >= max_team_depth) {
     fail(`Team nesting limit reached (${max_team_depth}): ${team.name}`);
   }
   for (const [index, { role, mode }] of team.stages.entries()) {
     if (!shared.catalog.find("role", role)) {
-      fail(`stage ${index + 1} has an unknown role: ${shared.catalog.unknown("role", role)}`);
+      fail(`Unknown role: ${role} (stage ${index + 1}); ${shared.catalog.unknown("role", role)}`);
     }
     if (mode !== undefined && !Object.hasOwn(modes, mode)) {
       fail(`stage ${index + 1} wants the mode "${mode}", and there are ${Object.keys(modes).join(", ")}`);
@@ -135,7 +135,8 @@ class TeamRun {
       task: task.task,
       stage,
       results: this.#results.filter((result) => result.number <= (from ? from[0] : index)),
-      before: index === 0 ? null : { number: index, stage: team.stages[index - 1]! },
+      number,
+      before: index === 0 ? null : team.stages[index - 1]!,
       ...(inLoop
         ? {
           loop: {

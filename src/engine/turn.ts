@@ -30,6 +30,8 @@ export interface TurnResult {
   readonly denied: readonly { readonly tool: string; readonly rule: string; readonly reason: string }[];
   /** Summed over all rounds; null when the provider did not say. */
   readonly usage: Usage | null;
+  /** Tokens of the conversation at the last request, what came back included; absent when the provider did not say. */
+  readonly context?: number;
   /** Seconds. */
   readonly duration: number;
 }
@@ -43,6 +45,8 @@ export interface TurnContext {
   readonly sink: UiSink;
   readonly settings: Settings;
   readonly conversation: Conversation;
+  /** A call of the user's, which stands for the first reply. */
+  readonly first?: { readonly name: string; readonly arguments: string };
   /** Why the turn is to end after the call that runs now, or null. */
   readonly halted?: () => string | null;
   /** Schemas of the tools for the next round, with their size in characters. */
@@ -61,6 +65,7 @@ export class Turn {
   readonly #context: TurnContext;
   readonly #abort = new AbortController();
   #usage: Usage | null = null;
+  #last: Usage | null = null;
   #thinking: string[] = [];
   #toolCalls: { name: string; arguments: Record<string, unknown> }[] = [];
   #errors: { code: number | string; message: string }[] = [];
@@ -70,10 +75,12 @@ export class Turn {
   #continued = 0;
   #repeated = { key: "", times: 0 };
   #shortened = false;
+  #first: TurnContext["first"];
 
   /** @param context the parts; @param signal cancels the turn */
   constructor(context: TurnContext, signal: AbortSignal) {
     this.#context = context;
+    this.#first = context.first;
     if (signal.aborted) this.#abort.abort();
     else {signal.addEventListener("abort", () => this.#abort.abort(), {
         once: true,
@@ -101,6 +108,7 @@ export class Turn {
       errors: this.#errors,
       denied: this.#denied,
       usage: this.#usage,
+      ...(this.#last === null ? {} : { context: this.#last.total_tokens }),
     };
   }
 
@@ -108,7 +116,7 @@ export class Turn {
     const { settings } = this.#context;
     let cutRounds = 0;
     for (let round = 1; round <= settings.max_rounds;) {
-      const reply = await this.#ask(round);
+      const reply = round === 1 && this.#first ? this.#begin(this.#first) : await this.#ask(round);
       if (reply.end === "error" && this.#shorten(reply)) continue;
       if (reply.end === "cancelled") return this.#finish(reply, "cancelled");
       if (reply.end === "error") {
@@ -148,6 +156,19 @@ export class Turn {
     );
   }
 
+  /** The user's call in the form of a reply. */
+  #begin(call: NonNullable<TurnContext["first"]>): Reply {
+    this.#first = undefined;
+    return {
+      text: "",
+      thinking: "",
+      calls: [{ id: "", ...call }],
+      usage: null,
+      end: "tool_calls",
+      error: null,
+    };
+  }
+
   /** Asks for the next reply, and keeps usage, thinking and text in the session. */
   async #ask(round: number): Promise<Reply> {
     const { provider, session, settings, sink, conversation } = this.#context;
@@ -174,6 +195,7 @@ export class Turn {
     });
     if (reply.usage) {
       this.#addUsage(reply.usage);
+      this.#last = reply.usage;
       conversation.calibrate(reply.usage.prompt_tokens, chars);
     }
     if (reply.thinking !== "") {

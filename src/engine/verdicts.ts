@@ -23,6 +23,11 @@ export function readConsent(answer: string): Consent {
   return /^[\s,;:."'`*_-]*always[\s."'`*_!]*$/.test(rest) ? "always" : "once";
 }
 
+/** The words before the verdict: a marker that names the outcome itself (`VERDICT: PASS`) stands for what is before it. */
+export function markerOf(verdict: string): string {
+  return verdict.trim().replace(/\s+pass$/i, "");
+}
+
 /**
  * Whether a reviewer passes the work: the last line that is not empty has the verdict once, ends with `PASS`, and
  * nothing but whole sentences stands before it. A quoted instruction passes nothing.
@@ -31,7 +36,7 @@ export function passes(text: string | null, verdict: string): boolean {
   const last = (text ?? "").split("\n").map((line) => line.trim()).filter((line) => line !== "").at(-1) ?? "";
   // Emphasis is no quotation.
   const line = last.replace(/^#+\s*/, "").replace(/[*_`]+/g, "").trim();
-  const mark = verdict.replace(/[*_`]+/g, "").trim().toLowerCase(), lower = line.toLowerCase();
+  const mark = markerOf(verdict.replace(/[*_`]+/g, "")).toLowerCase(), lower = line.toLowerCase();
   const at = lower.indexOf(mark);
   if (at < 0 || lower.indexOf(mark, at + 1) >= 0) return false;
   if (!/^\s*pass\s*[.!]?$/i.test(line.slice(at + mark.length))) return false;

@@ -72,7 +72,7 @@ export const Message: MessageMakers = Object.freeze({
 });
 
 function textOf(content: Json): string {
-  return typeof content === "string" ? content : JSON.stringify(content);
+  return typeof content === "string" ? content : JSON.stringify(content) ?? "";
 }
 
 /** A model's answer. */

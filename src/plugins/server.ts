@@ -66,7 +66,7 @@ export class PluginError extends PolyglavError {}
 export class Server {
   readonly #plugins = new Map<string, Plugin>();
   readonly #resources = new Map<unknown, { readonly value: unknown; readonly owner: string }>();
-  #state: "open" | "building" | "ready" | "failed" = "open";
+  #state: "open" | "building" | "built" | "ready" | "failed" = "open";
   #current = "application";
 
   /**
@@ -111,21 +111,31 @@ export class Server {
           });
         }
       }
+      if (step === "build") this.#freeze();
     }
     this.#current = "application";
     this.#state = "ready";
     return this;
   }
 
+  /** All is built: resources that can be frozen are, before any plugin is told that it is ready. */
+  #freeze(): void {
+    this.#state = "built";
+    for (const { value } of this.#resources.values()) {
+      const { freeze } = value as { freeze?: unknown };
+      if (typeof freeze === "function") freeze.call(value);
+    }
+  }
+
   /**
-   * Keeps a resource under its class.
+   * Keeps a resource under its class. One with a method `freeze()` is frozen by it once all plugins are built.
    *
-   * @throws {PluginError} when there is one already (the message names its owner), or the server is ready
+   * @throws {PluginError} when there is one already (the message names its owner), or all plugins are built
    */
   insert<T extends object>(value: T, as: ResourceClass<T> = value.constructor as ResourceClass<T>): this {
-    if (this.#state === "ready") {
+    if (this.#state === "built" || this.#state === "ready") {
       throw new PluginError(
-        `Cannot insert ${as.name}: the server is ready, and its resources are only read now`,
+        `Cannot insert ${as.name}: all plugins are built, and resources are only read now; insert it in build`,
       );
     }
     const taken = this.#resources.get(as);

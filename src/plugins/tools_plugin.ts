@@ -7,8 +7,8 @@ import { ToolRegistry } from "../registry/registry.ts";
 import type { Plugin, Server } from "./server.ts";
 
 /**
- * Makes the {@link ToolRegistry}. Plugins that depend on it register their tools while they are built; from then on the
- * registry is a global resource that is only read.
+ * Makes the {@link ToolRegistry}. Plugins that depend on it register their tools while they are built; then the
+ * server freezes it, and it is a global resource that is only read.
  */
 export class ToolsPlugin implements Plugin {
   /** Id of the plugin. */
@@ -21,10 +21,5 @@ export class ToolsPlugin implements Plugin {
   /** Makes an empty registry. */
   build(server: Server): void {
     server.insert(new ToolRegistry());
-  }
-
-  /** Freezes it: all plugins are built. */
-  ready(server: Server): void {
-    server.resource(ToolRegistry).freeze();
   }
 }

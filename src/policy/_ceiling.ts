@@ -4,19 +4,24 @@
  * @module
  */
 import { dirname, isWithin, join } from "../text/path.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Tool } from "../tool.ts";
+import { HOST_ENVIRONMENT } from "./_host_environment.ts";
 import { parseIPv4, parseIPv6 } from "./_address.ts";
 import { type Cidr, cidrText, without } from "./_cidr.ts";
 import { type PolicyCore, policyCore } from "./_core.ts";
 import { programsOf } from "./_run.ts";
+import { rememberedTool } from "./consent.ts";
 import { actionAt, prefixesAt, stricter } from "./modes.ts";
 import { actionOf, type CompiledRule, ruleFor, rulePath } from "./path_rules.ts";
-import { isDenoName } from "./programs.ts";
+import { isDenoName, isExecutable } from "./programs.ts";
 import type { PolicyInput, ToolPolicy } from "./tool_policy.ts";
+
+export { HOST_ENVIRONMENT };
 
 /** What the ceiling is compiled from. */
 export interface CeilingInput {
-  readonly policy: ToolPolicy;
+  readonly policy: Pick<ToolPolicy, "allowed">;
   readonly policyInput: PolicyInput;
   /** Every question is answered with yes. */
   readonly yes: boolean;
@@ -59,80 +64,6 @@ export interface CeilingFlags {
   sys: string[];
 }
 
-/** The environment variables that the program reads itself or hands on to children. */
-export const HOST_ENVIRONMENT: readonly string[] = [
-  ...[
-    "POLYGLAV_TRUST",
-    "POLYGLAV_AUDIT",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CI",
-    "TERM",
-    "COLORTERM",
-    "COLUMNS",
-  ],
-  ...[
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "TZ",
-  ],
-  ...[
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-  ],
-  ...[
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "COMSPEC",
-    "ComSpec",
-    "PATHEXT",
-    "SystemRoot",
-    "SYSTEMROOT",
-    "windir",
-    "WINDIR",
-  ],
-  ...[
-    "SystemDrive",
-    "ProgramData",
-    "ProgramFiles",
-    "ProgramFiles(x86)",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "USERNAME",
-    "NUMBER_OF_PROCESSORS",
-  ],
-  ...["PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)"],
-  ...[
-    "VIRTUAL_ENV",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "GOPATH",
-    "GOROOT",
-    "JAVA_HOME",
-    "NVM_DIR",
-    "PYENV_ROOT",
-    "CONDA_PREFIX",
-  ],
-  ...["OPENAI_API_KEY", "GROQ_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OLLAMA_API_KEY"],
-  ...["OPENAI_COMPATIBLE_API_KEY", "OLLAMA_HOST", "LC_COLLATE", "LC_NUMERIC", "LC_TIME"],
-  ...["NODE_V8_COVERAGE", "DENO_DIR"],
-];
-
 /** Ranges that no web page lies in, as far as a person's yes cannot open them. */
 const NEVER: readonly Cidr[] = [
   [0x00000000, 8],
@@ -162,7 +93,8 @@ export function compileCeiling(tools: readonly Tool[], input: CeilingInput): Cei
   const policyInput: PolicyInput = {
     ...input.policyInput,
     ...(input.pathEnv === undefined ? {} : { env: { ...input.policyInput.env, PATH: input.pathEnv } }),
-    isProgram: input.exists ?? input.policyInput.isProgram,
+    isProgram: remembered(input.exists ?? input.policyInput.isProgram ?? isExecutable),
+    realPath: remembered(input.policyInput.realPath ?? Deno.realPathSync),
   };
   const core = policyCore(policyInput);
   const live = tools.filter((tool) => tool.access.length > 0 && reachable(tool, input, core));
@@ -177,6 +109,7 @@ export function compileCeiling(tools: readonly Tool[], input: CeilingInput): Cei
       input.stateDir,
       ...opened(core, "read"),
       ...opened(core, "write"),
+      ...yesPlaces(live, core, "read"),
       ...run,
       ...input.extraRead ?? [],
     ]),
@@ -189,12 +122,22 @@ export function compileCeiling(tools: readonly Tool[], input: CeilingInput): Cei
   };
 }
 
+/** The same answer to the same question: several tools name the same programs, and most places on PATH hold none of them. */
+function remembered<T>(answer: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    if (!known.has(path)) known.set(path, answer(path));
+    return known.get(path)!;
+  };
+}
+
 /** Whether any call of a tool may ever be allowed in this run. */
 function reachable(tool: Tool, input: CeilingInput, core: PolicyCore): boolean {
   const { action, rule } = input.policy.allowed(tool);
   if (action === "allow") return true;
   if (action === "ask") {
     if (input.yes || input.interactive || tool.permissionFn || tool.confirm === false) return true;
+    if (rememberedTool(tool, core.input.settings) || callsOf(tool, core).length > 0) return true;
     if (
       tool.commandArg !== undefined && prefixesAt(core.effective.permission, "bash_auto").prefixes.length > 0
     ) return true;
@@ -203,6 +146,17 @@ function reachable(tool: Tool, input: CeilingInput, core: PolicyCore): boolean {
   const ceiling = actionAt(core.input.settings.grant_permission ?? {}, tool.permission);
   const liftable = action === "ask" || rule === `tool_permission.${tool.permission}`;
   return liftable && (ceiling === "allow" || (ceiling === "ask" && input.interactive));
+}
+
+/** Calls of a tool that a person said yes to for good. */
+function callsOf(tool: Tool, core: PolicyCore): Settings["consent"]["calls"] {
+  return core.input.settings.consent?.calls.filter((call) => call.tool === tool.name) ?? [];
+}
+
+/** Places outside that such calls may touch. */
+function yesPlaces(live: readonly Tool[], core: PolicyCore, access: "read" | "write"): string[] {
+  return live.flatMap((tool) => callsOf(tool, core)).flatMap(({ paths = [] }) => paths)
+    .filter((use) => access === "read" || use.access === "write").map(({ path }) => path);
 }
 
 function takesPaths(tool: Tool): boolean {
@@ -226,14 +180,20 @@ function writing(
   answered: boolean,
 ): Pick<CeilingFlags, "write" | "denyWrite"> {
   const { worktree } = core.input, own = join(worktree, ".polyglav");
-  const host = [join(own, "sessions"), join(own, ".gitignore"), input.stateDir, ...input.extraWrite ?? []];
+  const host = [
+    join(own, "sessions"),
+    join(own, "journal"),
+    join(own, ".gitignore"),
+    input.stateDir,
+    ...input.extraWrite ?? [],
+  ];
   const writers = live.filter((tool) =>
     tool.access.includes("write") || (tool.commandArg !== undefined && checks(core))
   );
   if (writers.length === 0) return { write: unique(host), denyWrite: [] };
   const write = answered && writers.some(takesPaths)
     ? true
-    : places([worktree, ...host, ...opened(core, "write")]);
+    : places([worktree, ...host, ...opened(core, "write"), ...yesPlaces(writers, core, "write")]);
   const not = unique([...denied(core, "write", input), ...(answered ? [] : protectedOwn(core, input))]);
   return {
     write,
@@ -317,7 +277,7 @@ function needed(path: string, input: CeilingInput, access: "read" | "write"): bo
   const { worktree } = input.policyInput, own = join(worktree, ".polyglav");
   const places = access === "read"
     ? [worktree, own, input.configDir, input.stateDir, ...input.sourceRoots, ...input.extraRead ?? []]
-    : [worktree, join(own, "sessions"), input.stateDir, ...input.extraWrite ?? []];
+    : [worktree, join(own, "sessions"), join(own, "journal"), input.stateDir, ...input.extraWrite ?? []];
   return places.some((place) => isWithin(place, path));
 }
 

@@ -9,10 +9,10 @@ import type { PolicyCore } from "./_core.ts";
 import { type JudgedPath, judgePath } from "./_paths.ts";
 import { listed } from "./_text.ts";
 import { isDenoName, NO_DENO, resolveProgram } from "./programs.ts";
-import { firstWord, programSearch, withoutHelpers } from "./_run.ts";
+import { listsFor, onLists, programSearch, withoutHelpers } from "./_run.ts";
 import { actionAt, prefixesAt } from "./modes.ts";
 import { describeProblems } from "./_refusal.ts";
-import type { CommandPlan } from "./types.ts";
+import type { CommandPath, CommandPlan } from "./types.ts";
 
 const ALLOW = "tool_permission.bash_allow", AUTO = "tool_permission.bash_auto";
 
@@ -57,9 +57,9 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
         paths: automatic.paths,
       };
     }
-    const plan: CommandPlan = { mode: "shell", segments: [], programs: [core.input.shell], paths: [] };
-    const findings = automatic ? [{ rule: AUTO, action: null, reason: automatic.problem ?? "" }] : [];
-    return { plan, findings, auto: false, paths: [] };
+    const segments = automatic?.plan.segments ?? [];
+    const plan: CommandPlan = { mode: "shell", segments, programs: [core.input.shell], paths: [] };
+    return { plan, findings: notAutomatic(automatic), auto: false, paths: [] };
   }
   const checked = checkAll(command, [allow.prefixes, ...alsoAllow], core, cwd);
   const asks = checked.asks;
@@ -80,7 +80,17 @@ export function judgeCommand(command: unknown, core: PolicyCore, cwd: string): C
       auto: true,
       paths: checked.paths,
     }
-    : { plan: checked.plan, findings, auto: false, paths: checked.paths };
+    : {
+      plan: checked.plan,
+      findings: [...notAutomatic(automatic), ...findings],
+      auto: false,
+      paths: checked.paths,
+    };
+}
+
+/** Why a command does not run by itself although a list says what may. */
+function notAutomatic(automatic: Checked | null): { rule: string; action: null; reason: string }[] {
+  return automatic === null ? [] : [{ rule: AUTO, action: null, reason: automatic.problem ?? "" }];
 }
 
 const NOTHING: CommandPlan = { mode: "tree", segments: [], programs: [], paths: [] };
@@ -90,7 +100,7 @@ interface Checked {
   /** Why it must not run as a tree; null when it may. */
   readonly problem: string | null;
   readonly paths: readonly JudgedPath[];
-  /** What asks although every command matches: writing, where `edit` asks. */
+  /** What asks although every command matches: files, where `edit` or `read` asks. */
   readonly asks: CommandVerdict["findings"];
 }
 
@@ -129,23 +139,74 @@ function check(command: string, prefixes: readonly string[], core: PolicyCore, c
     return failed(`the command cannot be checked (${messageOf(error)})`);
   }
   const paths = plan.paths.map((use) => judgePath(use, core));
-  const writes = writing(paths, core);
-  const problem = planProblem(plan, core) ?? pathProblem(paths) ??
-    (writes?.action === "deny" ? writes.reason : null);
-  return { plan, problem, paths, asks: writes?.action === "ask" ? [writes] : [] };
+  const files = plan.paths.map((use, i) => fileProblem(use, paths[i]!, core));
+  // With an open policy the plan goes on as the checker made it: there the guard has to stop what the rules forbid.
+  const judged = core.input.open ? plan : withPaths(plan, files);
+  const problem = planProblem(judged, core) ?? files.find((each) => each?.action === "deny")?.reason ?? null;
+  const asks = files.filter((each) => each !== null && each.action === "ask") as FileProblem[];
+  return {
+    plan: judged,
+    problem,
+    paths,
+    asks: asks.filter((each, i) => asks.findIndex(({ rule }) => rule === each.rule) === i),
+  };
 }
 
-/** A command that writes files does what `edit` gates: it needs that key not to be deny, and asks where it asks. */
-function writing(
-  paths: readonly JudgedPath[],
-  { effective }: PolicyCore,
-): { readonly rule: string; readonly action: "ask" | "deny"; readonly reason: string } | null {
-  const target = paths.find(({ resolved }) => resolved?.access === "write")?.resolved;
-  if (!target) return null;
-  const action = actionAt(effective.permission, "edit") ?? "ask";
+interface FileProblem {
+  readonly rule: string;
+  readonly action: "ask" | "deny";
+  readonly reason: string;
+}
+
+/**
+ * What stands against a path of a checked command. Nobody is asked about a single redirect: what the worktree and the
+ * path rules do not plainly allow is denied. A command that writes files does what `edit` gates, one that reads a file by
+ * a redirect what `read` gates: it needs that key not to be deny, and asks where it asks.
+ */
+function fileProblem(
+  use: CommandPath,
+  { findings, resolved }: JudgedPath,
+  core: PolicyCore,
+): FileProblem | null {
+  // What is replaced is lost as if it were shown: a rule against reading holds, as it does for file_write.
+  const lost = use.access === "write"
+    ? judgePath({ path: use.path, access: "read" }, core).findings.filter(({ rule }) => rule !== "worktree")
+    : [];
+  const against = [...findings, ...lost].find(({ action }) => action === "ask" || action === "deny");
+  if (against) {
+    const reason = against.action === "deny"
+      ? against.reason
+      : `${against.reason}, which a checked command may not touch`;
+    return { rule: against.rule, action: "deny", reason };
+  }
+  if (use.access === "list") return null;
+  const { effective } = core, key = use.access === "write" ? "edit" : "read";
+  const action = actionAt(effective.permission, key) ?? "ask";
   if (action === "allow") return null;
-  const rule = effective.source("permission", "edit");
-  return { rule, action, reason: `the command writes ${target.canonical}, and edit is ${action} [${rule}]` };
+  const rule = effective.source("permission", key);
+  const does = use.access === "write" ? "writes" : "reads";
+  return {
+    rule,
+    action,
+    reason: `the command ${does} ${resolved!.canonical}, and ${key} is ${action} [${rule}]`,
+  };
+}
+
+/** The plan with a refusal for each segment whose paths are denied. */
+function withPaths(plan: CommandPlan, files: readonly (FileProblem | null)[]): CommandPlan {
+  const denied = new Map<number, string>();
+  files.forEach((file, i) => {
+    if (file?.action !== "deny") return;
+    for (const at of plan.paths[i]!.segments ?? []) if (!denied.has(at)) denied.set(at, file.reason);
+  });
+  if (denied.size === 0) return plan;
+  const segments = plan.segments.map((segment, at) => {
+    const reason = denied.get(at);
+    return reason === undefined || segment.allowed !== true
+      ? segment
+      : { ...segment, allowed: false, reason };
+  });
+  return { ...plan, segments };
 }
 
 function planProblem(plan: CommandPlan, core: PolicyCore): string | null {
@@ -161,22 +222,10 @@ function planProblem(plan: CommandPlan, core: PolicyCore): string | null {
   return deno === undefined ? null : `${deno}: ${NO_DENO}`;
 }
 
-/** In a checked command line nobody is asked about a single redirect: what is not plainly allowed is denied. */
-function pathProblem(paths: readonly JudgedPath[]): string | null {
-  for (const { findings } of paths) {
-    const against = findings.find(({ action }) => action === "ask" || action === "deny");
-    if (against) {
-      return against.action === "deny"
-        ? against.reason
-        : `${against.reason}, which a checked command may not touch`;
-    }
-  }
-  return null;
-}
-
 /**
  * Why a tool that the `bash` key gates, but that takes no command line, may not start its programs under an allowlist;
- * null when it may. The list holds for it as it holds for commands: each program must begin an entry.
+ * null when it may start one of those that it chooses from. The list holds for it as it holds for commands: a program
+ * must begin an entry, and one that does not is none that the call may start.
  */
 export function programProblem(
   tool: Tool,
@@ -192,13 +241,9 @@ export function programProblem(
   const deno = names.find(isDenoName);
   if (deno !== undefined) return `${deno}: ${NO_DENO}`;
   names = withoutHelpers(names);
-  const allow = prefixesAt(core.effective.permission, "bash_allow");
-  if (tool.permission !== "bash" || tool.commandArg || !allow.restricts) return null;
+  const lists = listsFor(tool, core);
+  if (lists === null || onLists(names, lists).length > 0) return null;
   if (names.length === 0) return `which programs it starts is not known, and ${ALLOW} is in force`;
-  for (const prefixes of [allow.prefixes, ...core.input.within?.allow ?? []]) {
-    const first = new Set(prefixes.map(firstWord));
-    const other = names.find((name) => !first.has(name));
-    if (other !== undefined) return `${other} is not in ${ALLOW}; allowed: ${listed(prefixes)}`;
-  }
-  return null;
+  const verb = names.length === 1 ? "is" : "are";
+  return `${listed(names)} ${verb} not in ${ALLOW}; allowed: ${listed(lists[0]!)}`;
 }

@@ -47,8 +47,24 @@ export function firstWord(prefix: string): string {
 }
 
 /**
+ * Whether an allowlist holds for a tool that the `bash` key gates, but that takes no command line; the lists then, all of
+ * which must let a program through.
+ */
+export function listsFor(tool: Tool, core: PolicyCore): readonly (readonly string[])[] | null {
+  if (tool.permission !== "bash" || tool.commandArg !== undefined) return null;
+  const allow = prefixesAt(core.effective.permission, "bash_allow");
+  return allow.restricts ? [allow.prefixes, ...core.input.within?.allow ?? []] : null;
+}
+
+/** Of programs by name, those that begin an entry of each list. */
+export function onLists(names: readonly string[], lists: readonly (readonly string[])[]): readonly string[] {
+  return names.filter((name) => lists.every((list) => list.some((prefix) => firstWord(prefix) === name)));
+}
+
+/**
  * The programs that calls of a tool may start, from configuration alone. Under an allowlist they are those that begin
- * its entries, with the tool's helpers; a shell is not among them then. With confinement what confines is added.
+ * its entries (for a tool that takes no command line: those of its own that do), with the tool's helpers; a shell is not
+ * among them then. With confinement what confines is added.
  *
  * @param mode how a command line is run; for tools that take none it does not count
  * @throws {PolicyDenied} when the tool cannot say what it starts
@@ -76,6 +92,9 @@ export function programsOf(tool: Tool, mode: "shell" | "tree", core: PolicyCore)
         name !== "" && also.every((list) => list.some((prefix) => firstWord(prefix) === name))
       );
     } else if (own.length === 0) own = ["$shell"];
+  } else {
+    const lists = listsFor(tool, core);
+    if (lists) own = onLists(own, lists);
   }
   const helpers = names.filter((name) => HELPERS.has(name) && !FOREIGN.has(name));
   const callable = own.map((name) => name === "$shell" ? input.shell : name);

@@ -8,12 +8,20 @@ import { visible } from "./_text.ts";
 import { stricter } from "./modes.ts";
 import type { TrailEntry } from "./types.ts";
 
+/**
+ * What asks: the tool's category, its resolver, the cap of what reaches the network, a path outside the worktree, the
+ * files of a checked command, or anything else (path rules, web rules). Only some of it may be remembered.
+ */
+export type AskKind = "category" | "resolver" | "cap" | "worktree" | "files" | "other";
+
 /** See the module's comment. A deny stays: nothing that comes later lifts it. */
 export class Verdict {
   action: Action = "allow";
   rule = "default";
   reason = "nothing restricts it";
   readonly trail: TrailEntry[] = [];
+  /** What asks as it stands now. */
+  readonly asks: Set<AskKind> = new Set();
 
   /** A rule that was looked at and changes nothing. */
   note(rule: string, action: Action | null, reason: string): void {
@@ -21,15 +29,18 @@ export class Verdict {
   }
 
   /** A rule that decides, up or down. */
-  set(rule: string, action: Action, reason: string): void {
+  set(rule: string, action: Action, reason: string, kind: AskKind = "other"): void {
     this.note(rule, action, reason);
+    this.asks.clear();
+    if (action === "ask") this.asks.add(kind);
     if (this.action === "deny") return;
     [this.action, this.rule, this.reason] = [action, visible(rule), visible(reason)];
   }
 
   /** A rule that may only make it stricter. */
-  lower(rule: string, action: Action, reason: string): void {
+  lower(rule: string, action: Action, reason: string, kind: AskKind = "other"): void {
     this.note(rule, action, reason);
+    if (action === "ask") this.asks.add(kind);
     if (action === this.action || stricter(action, this.action) !== action) return;
     [this.action, this.rule, this.reason] = [action, visible(rule), visible(reason)];
   }

@@ -46,7 +46,13 @@ export interface Delegated {
 /** An entry of `tools.allow` that no tool has, since an empty list would mean no restriction. */
 const NO_TOOL = "nothing";
 
-/** @throws {ConfigError} for a mode that does not exist */
+/**
+ * What the policy of a sub-agent is made from: its caller's, narrowed by its role, the ceiling and the mode.
+ *
+ * @param caller what the caller's own policy was made from
+ * @param carve what the role takes along
+ * @throws {ConfigError} for a mode that does not exist
+ */
 export function delegatedPolicy(
   caller: PolicyInput,
   carve: Carve,
@@ -69,6 +75,8 @@ export function delegatedPolicy(
     },
     grant_permission: ceilingOf(caller.settings, own, carve, permission),
     ask_policy: askPolicy(caller.settings.ask_policy, carve.ask_policy),
+    // What a person said yes to for good was about the caller's own calls.
+    consent: { tools: [], calls: [] },
   };
   const { grants: _, ...rest } = caller;
   return {

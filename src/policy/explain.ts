@@ -37,13 +37,21 @@ export interface Explanation {
     readonly refused: { readonly construct: string; readonly segment: string } | null;
   } | null;
   readonly permissions: PermissionSet | null;
+  /** What the call may start (`--allow-run`), as absolute paths. */
+  readonly programs: readonly string[];
 }
 
-/** The decision as data. @param permissions what the call would run with, where it is known */
+/**
+ * The decision as data.
+ *
+ * @param permissions what the call would run with, where it is known
+ * @param programs absolute paths of what the tool may ever start, for a call without permissions
+ */
 export function explanation(
   decision: Decision,
   tool: Tool,
   permissions: PermissionSet | null = null,
+  programs: readonly string[] = [],
 ): Explanation {
   const decisive = decisiveIndex(decision);
   const { command } = decision;
@@ -73,6 +81,7 @@ export function explanation(
       }
       : null,
     permissions,
+    programs: (permissions?.run ?? programs).filter(named),
   };
 }
 
@@ -88,7 +97,7 @@ export function explain(
   permissions: PermissionSet | null = null,
   programs: readonly string[] = [],
 ): string {
-  const data = explanation(decision, tool, permissions);
+  const data = explanation(decision, tool, permissions, programs);
   const lines = [`${data.tool}: ${data.action} (${data.rule}: ${data.reason})`, "rules, in order:"];
   const width = Math.max(0, ...data.trail.map(({ rule }) => rule.length));
   for (const { rule, action, reason, decided } of data.trail) {
@@ -103,9 +112,12 @@ export function explain(
     lines.push(`  ${access.padEnd(5)}  ${path === canonical ? path : `${path} -> ${canonical}`}  (${state})`);
   }
   if (data.command) {
-    lines.push(data.command.mode === "tree" ? "command, run without a shell:" : "command, run by the shell");
-    for (const { text, allowed, reason } of data.command.segments) {
-      lines.push(`  ${allowed ? "allowed" : "refused"}  ${text}  (${reason})`);
+    const { mode, segments: verdicts } = data.command, tree = mode === "tree";
+    const [yes, no] = tree ? ["allowed", "refused"] : ["on it    ", "not on it"];
+    const how = verdicts.length > 0 ? ", because not all of it is on tool_permission.bash_auto:" : "";
+    lines.push(tree ? "command, run without a shell:" : `command, run by the shell${how}`);
+    for (const { text, allowed, reason } of verdicts) {
+      lines.push(`  ${allowed ? yes : no}  ${text}  (${reason})`);
     }
     const { refused, segments } = data.command;
     if (refused && !segments.some(({ text, allowed }) => !allowed && text === refused.segment)) {
@@ -113,8 +125,8 @@ export function explain(
     }
   }
   if (permissions) lines.push("permissions of its worker:", ...permissionLines(permissions));
-  else if (programs.length > 0) {
-    lines.push("programs that its calls may start:", `  --allow-run=${programs.filter(named).join(",")}`);
+  else if (data.programs.length > 0) {
+    lines.push("programs that its calls may start:", `  --allow-run=${data.programs.join(",")}`);
   }
   return lines.map(visible).join("\n");
 }

@@ -122,8 +122,7 @@ class Check {
   readonly #prefixes: readonly (readonly string[])[];
   readonly #segments: SegmentVerdict[] = [];
   readonly #programs = new Set<string>();
-  readonly #paths: PathUse[] = [];
-  readonly #seen = new Set<string>();
+  readonly #paths = new Map<string, PathUse & { readonly segments: number[] }>();
   #refused: { construct: string; segment: string } | null = null;
   #source = "";
 
@@ -156,7 +155,7 @@ class Check {
       ...(tree ? { tree } : {}),
       segments: this.#segments,
       programs: [...this.#programs],
-      paths: this.#paths,
+      paths: [...this.#paths.values()],
       refused: this.#refused,
     };
   }
@@ -300,8 +299,9 @@ class Check {
     for (const directory of start.all()) {
       const full = isAbsolute(path) ? path : `${directory}/${path}`;
       const key = `${access} ${full}`;
-      if (!this.#seen.has(key)) this.#paths.push({ path: full, access });
-      this.#seen.add(key);
+      const known = this.#paths.get(key), segment = this.#segments.length - 1;
+      if (!known) this.#paths.set(key, { path: full, access, segments: [segment] });
+      else if (known.segments.at(-1) !== segment) known.segments.push(segment);
     }
   }
 

@@ -14,6 +14,7 @@ import { type PolicyCore, policyCore } from "./_core.ts";
 import { brokenHook, judgePath, pathUses } from "./_paths.ts";
 import { Verdict } from "./_verdict.ts";
 import type { Grant, Grants } from "./grants.ts";
+import { liftable, rememberedCall, rememberedTool } from "./consent.ts";
 import { actionAt } from "./modes.ts";
 import type { CommandPlan, Decision, ResolvedPath } from "./types.ts";
 import { decideUrl } from "./web.ts";
@@ -124,13 +125,14 @@ export class ToolPolicy {
    */
   resolve(tool: Tool, args: Record<string, unknown>): Decision {
     const verdict = new Verdict(), paths: ResolvedPath[] = [];
-    let grant: Grant | null = null, command: CommandPlan | undefined;
+    let grant: Grant | null = null, command: CommandPlan | undefined, lifts: Decision["lifts"];
     try {
       this.#name(tool, verdict);
       grant = this.#category(tool, args, verdict);
       this.#url(tool, args, verdict);
       const cwd = this.#paths(tool, args, verdict, paths);
       command = this.#command(tool, args, verdict, paths, cwd);
+      lifts = this.#remembered(tool, args, verdict, paths);
     } catch (error) {
       verdict.lower("policy", "deny", `the call cannot be judged: ${messageOf(error)}`);
     }
@@ -142,10 +144,32 @@ export class ToolPolicy {
       trail: verdict.trail,
       paths,
       ...(command ? { command } : {}),
+      ...(lifts && !open ? { lifts } : {}),
       ...(grant && verdict.action !== "deny"
         ? { grant: { id: grant.id, scope: grant.scope, origin: grant.origin } }
         : {}),
     };
+  }
+
+  /** What a person has said yes to for good; where it still asks, what an answer may make a rule of. */
+  #remembered(
+    tool: Tool,
+    args: Record<string, unknown>,
+    verdict: Verdict,
+    paths: readonly ResolvedPath[],
+  ): Decision["lifts"] {
+    if (verdict.action !== "ask" || tool.confirm === false) return undefined;
+    const lifts = liftable(verdict.asks), { settings } = this.#core.input;
+    if (lifts.exact && rememberedCall(tool, args, paths, settings)) {
+      verdict.set("consent.calls", "allow", "a person said yes to exactly this call for good");
+    } else if (lifts.tool && rememberedTool(tool, settings)) {
+      verdict.set(
+        "consent.tools",
+        "allow",
+        `a person said yes to every call of ${tool.name} that only its key asks`,
+      );
+    } else return lifts;
+    return undefined;
   }
 
   #name(tool: Tool, verdict: Verdict): void {
@@ -181,6 +205,7 @@ export class ToolPolicy {
         : found === null
         ? `${key} has no action that can be understood`
         : `${key} is ${found}`,
+      "category",
     );
     if (args && base !== "deny") this.#resolver(tool, args, base, verdict);
     let used = lifted ? grant : null;
@@ -194,7 +219,12 @@ export class ToolPolicy {
     }
     if (tool.urlArg !== undefined || tool.access.includes("net")) {
       const web = actionAt(permission, "web") ?? "ask";
-      verdict.lower(source("permission", "web"), web, `what reaches the network is never above web (${web})`);
+      verdict.lower(
+        source("permission", "web"),
+        web,
+        `what reaches the network is never above web (${web})`,
+        key === "web" ? "category" : "cap",
+      );
     }
     return used;
   }
@@ -226,7 +256,8 @@ export class ToolPolicy {
       return;
     }
     const given = typeof answer === "object" && typeof answer.reason === "string" ? answer.reason : "";
-    verdict.set("permission_fn", action, given || `${tool.name} says ${action} for these arguments`);
+    const why = given || `${tool.name} says ${action} for these arguments`;
+    verdict.set("permission_fn", action, why, "resolver");
   }
 
   #url(tool: Tool, args: Record<string, unknown>, verdict: Verdict): void {
@@ -249,7 +280,7 @@ export class ToolPolicy {
       const { resolved, findings } = judgePath(use, this.#core);
       for (const { rule, action, reason } of findings) {
         if (action === null || action === "allow") verdict.note(rule, action, reason);
-        else verdict.lower(rule, action, reason);
+        else verdict.lower(rule, action, reason, rule === "worktree" ? "worktree" : "other");
       }
       if (resolved) paths.push(resolved);
     }
@@ -273,7 +304,7 @@ export class ToolPolicy {
     const onlyCategory = asks.length === 1 &&
       asks[0]!.rule === this.#core.effective.source("permission", tool.permission);
     for (const { rule, action, reason } of judged.findings) {
-      if (action === "deny" || action === "ask") verdict.lower(rule, action, reason);
+      if (action === "deny" || action === "ask") verdict.lower(rule, action, reason, "files");
       else if (judged.auto && action === "allow" && verdict.action === "ask" && onlyCategory) {
         verdict.set(rule, "allow", reason);
       } else verdict.note(rule, action, reason);

@@ -101,6 +101,12 @@ export interface ShellTree {
   readonly chains: readonly ShellChain[];
 }
 
+/** A path that a command line touches. */
+export interface CommandPath extends PathUse {
+  /** Which of the plan's segments touch it, by index; absent where that is not known. */
+  readonly segments?: readonly number[];
+}
+
 /** How a command line will be run: by the user's shell, or as a checked tree that polyglav executes itself. */
 export interface CommandPlan {
   /** By the user's shell, or as a tree. */
@@ -109,7 +115,10 @@ export interface CommandPlan {
   readonly tree?: ShellTree;
   /** The first construct that no allowlist lets through, with the text it stands in; null or absent where there is none. */
   readonly refused?: { readonly construct: string; readonly segment: string } | null;
-  /** What was said of each simple command. */
+  /**
+   * What was said of each simple command: by `bash_allow` for a tree, by `bash_auto` where the shell runs the line
+   * because not every command is on that list; empty where neither list is in force.
+   */
   readonly segments: readonly SegmentVerdict[];
   /** Programs that may be started, by name or path. */
   readonly programs: readonly string[];
@@ -117,7 +126,7 @@ export interface CommandPlan {
    * Redirect targets, `cd` directories, files that `test` looks at, directories of patterns and what known writers
    * (`tee`, `cp`, …) change, absolute but not canonical: the path rules decide them too.
    */
-  readonly paths: readonly PathUse[];
+  readonly paths: readonly CommandPath[];
 }
 
 /** The policy's answer for one call. */
@@ -133,6 +142,11 @@ export interface Decision {
   readonly paths: readonly ResolvedPath[];
   /** Present when the tool takes a command line. */
   readonly command?: CommandPlan;
+  /**
+   * Present where it asks: what a person may say yes to for good. `exact`: this call with these arguments; `tool`: every
+   * call that nothing but the tool's key asks. Path rules, web rules and denies are never lifted.
+   */
+  readonly lifts?: { readonly exact: boolean; readonly tool: boolean };
   /**
    * The grant that made the call possible. Whoever runs the call uses it up first (`Grants.take(id)`), and does not
    * run the call when that says no.

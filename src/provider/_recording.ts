@@ -26,6 +26,8 @@ export interface Expectation {
 export interface RecordedExchange {
   /** Line of the file, from 1. */
   readonly line: number;
+  /** Which conversation of the run it belongs to, where that is not the first one: a sub-agent's, a question's. */
+  readonly conversation?: string;
   /** Null: nothing is compared. Text stands for a part of any message. */
   readonly expect: readonly (string | Expectation)[] | null;
   readonly thinking: string;
@@ -54,13 +56,14 @@ export interface Recording {
 export const MAX_TEXT = 4000;
 const HEAD = 400;
 
-/** Replaces what differs from run to run: the worktree's path, temporary folders, times, durations, commit ids. */
+/** Replaces what differs from run to run: the worktree's path, temporary folders, sessions, times, durations, commit ids. */
 export function normalizer(worktree: string): (text: string) => string {
   return (text) => {
     const own = worktree.length < 2 ? text : text.replaceAll(worktree, "{WORKTREE}");
     return own
       .replace(/\r\n/g, "\n")
       .replace(/(?:\/private)?(?:\/tmp|\/var\/folders\/[^/\s]+\/[^/\s]+\/T)\/[^/\s"'`:,;)\]]+/g, "{TMP}")
+      .replace(/\b(?:sub_)?\d{8}_\d{6}_[0-9a-z]{6}\b/g, "{SESSION}")
       .replace(/\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?/g, "{TIME}")
       .replace(/\b\d+(\.\d+)?\s?(ms|s|seconds?)\b/g, "{DURATION}")
       .replace(
@@ -83,6 +86,15 @@ export function sinceLastReply(
   return out.reverse();
 }
 
+/** What tells a conversation from the others of its run: a digest of its first user message, normalized. */
+export async function conversationOf(
+  messages: readonly ChatMessage[],
+  normalize: (text: string) => string,
+): Promise<string> {
+  const first = messages.find(({ role }) => role === "user");
+  return (await digest(normalize(first?.content ?? ""))).slice(0, 12);
+}
+
 /** The expectation that a message makes. */
 export async function expectationOf(
   message: Exclude<ChatMessage, { role: "system" | "assistant" }>,
@@ -103,6 +115,7 @@ export async function digest(text: string): Promise<string> {
 const KEYS = new Set([
   "type",
   "note",
+  "conversation",
   "expect",
   "thinking",
   "content",
@@ -163,7 +176,10 @@ function parseExchange(
   for (const key of Object.keys(value)) {
     if (!KEYS.has(key)) fail(`unknown key "${key}"; known are ${[...KEYS].join(", ")}`);
   }
-  const { expect, thinking = "", content = "", tool_calls = [], finish, usage, error } = value;
+  const { conversation, expect, thinking = "", content = "", tool_calls = [], finish, usage, error } = value;
+  if (conversation !== undefined && typeof conversation !== "string") {
+    return fail('"conversation" must be text');
+  }
   if (typeof thinking !== "string") return fail('"thinking" must be text');
   if (content !== null && typeof content !== "string") return fail('"content" must be text or null');
   if (!Array.isArray(tool_calls)) return fail('"tool_calls" must be a list');
@@ -173,6 +189,7 @@ function parseExchange(
   }
   return {
     line,
+    ...(conversation === undefined ? {} : { conversation }),
     expect: parseExpect(expect, fail),
     thinking,
     content: content ?? "",

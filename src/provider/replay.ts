@@ -7,6 +7,7 @@
 import { ConfigError, EXIT, messageOf, PolyglavError } from "../errors.ts";
 import type { ToolDefinition } from "../tool.ts";
 import {
+  conversationOf,
   digest,
   type Expectation,
   expectationOf,
@@ -55,7 +56,11 @@ class ReplayProvider implements Provider {
   readonly #file: string;
   readonly #worktree: string;
   readonly #normalize: (text: string) => string;
+  /** The first exchange that was not asked for yet. */
   #next = 0;
+  readonly #used = new Set<number>();
+  /** One request after another finds its exchange. */
+  #turn: Promise<unknown> = Promise.resolve();
   #drift: string | null = null;
   #cancelled = false;
 
@@ -77,12 +82,11 @@ class ReplayProvider implements Provider {
       yield { type: "done", finish: "cancelled" };
       return;
     }
-    this.#drift ??= await this.#difference(messages);
-    if (this.#drift !== null) {
+    const exchange = await this.#take(messages);
+    if (exchange === null) {
       yield { type: "error", code: 0, message: `replay drift: ${this.#drift}`, retryable: false };
       return;
     }
-    const exchange = this.#recording.exchanges[this.#next++]!;
     for (const event of this.#events(exchange)) {
       if (options.signal?.aborted) {
         this.#cancelled = true;
@@ -95,7 +99,7 @@ class ReplayProvider implements Provider {
 
   /** @throws {DriftError} when something differed, or exchanges are left */
   close(): Promise<void> {
-    const left = this.#recording.exchanges.length - this.#next;
+    const left = this.#recording.exchanges.length - this.#used.size;
     if (this.#drift !== null) {
       return Promise.reject(new DriftError(`replay drift: ${this.#file}: ${this.#drift}`));
     }
@@ -138,10 +142,36 @@ class ReplayProvider implements Provider {
     return this.#worktree === "" ? text : text.replaceAll("{WORKTREE}", () => worktree);
   }
 
-  async #difference(messages: readonly ChatMessage[]): Promise<string | null> {
+  /** The exchange that answers a request; null: it differs from what was recorded. */
+  #take(messages: readonly ChatMessage[]): Promise<RecordedExchange | null> {
+    const taken = this.#turn.then(async () => {
+      if (this.#drift !== null) return null;
+      const at = await this.#place(messages);
+      this.#drift = await this.#difference(messages, at);
+      if (this.#drift !== null) return null;
+      this.#used.add(at);
+      while (this.#used.has(this.#next)) this.#next++;
+      return this.#recording.exchanges[at]!;
+    });
+    this.#turn = taken.catch(() => {});
+    return taken;
+  }
+
+  /** Sub-agents that work beside each other ask in any order: of their exchanges each finds its own conversation's next. */
+  async #place(messages: readonly ChatMessage[]): Promise<number> {
+    const { exchanges } = this.#recording;
+    if (exchanges[this.#next]?.conversation === undefined) return this.#next;
+    const own = await conversationOf(messages, this.#normalize);
+    for (let i = this.#next; exchanges[i]?.conversation !== undefined; i++) {
+      if (!this.#used.has(i) && exchanges[i]!.conversation === own) return i;
+    }
+    return this.#next;
+  }
+
+  async #difference(messages: readonly ChatMessage[], at: number): Promise<string | null> {
     const { exchanges } = this.#recording;
     const got = sinceLastReply(messages);
-    const exchange = exchanges[this.#next];
+    const exchange = exchanges[at];
     if (!exchange) {
       const last = got[got.length - 1];
       return `the recording has ${exchanges.length} exchange${exchanges.length === 1 ? "" : "s"}, ` +
@@ -150,7 +180,7 @@ class ReplayProvider implements Provider {
         })`;
     }
     if (exchange.expect === null) return null;
-    const where = `exchange ${this.#next + 1} (line ${exchange.line})`;
+    const where = `exchange ${at + 1} (line ${exchange.line})`;
     const whole = exchange.expect.filter((e) =>
       typeof e !== "string" && e.has === undefined
     ) as Expectation[];
@@ -258,6 +288,8 @@ class RecordingProvider implements Provider {
   readonly #out: Deno.FsFile;
   readonly #normalize: (text: string) => string;
   readonly #worktree: string;
+  /** The conversation that asked first. */
+  #first: string | null = null;
   #closed = false;
 
   constructor(inner: Provider, out: Deno.FsFile, worktree: string) {
@@ -287,6 +319,8 @@ class RecordingProvider implements Provider {
     options: ChatOptions,
   ): AsyncGenerator<ProviderEvent> {
     const expect = await Promise.all(sinceLastReply(messages).map((m) => expectationOf(m, this.#normalize)));
+    const conversation = await conversationOf(messages, this.#normalize);
+    this.#first ??= conversation;
     let thinking = "", content = "";
     let rest: Record<string, unknown> = {};
     for await (const event of this.#inner.chat(messages, tools, options)) {
@@ -305,6 +339,7 @@ class RecordingProvider implements Provider {
       if ((event.type === "done" || event.type === "error") && !rest.cancelled) {
         this.#write({
           type: "exchange",
+          ...(conversation === this.#first ? {} : { conversation }),
           expect,
           ...(thinking ? { thinking: this.#hide(thinking) } : {}),
           ...(content ? { content: this.#hide(content) } : {}),

@@ -86,7 +86,7 @@ export function cleanArguments(tool: Tool, given: Readonly<Record<string, unknow
     if (value === undefined || value === null) {
       // Null is what is left out, unless a required parameter takes nothing else in that place.
       if (value === null && required.has(name) && takesNull(parameter)) out[name] = null;
-      else if (parameter.default !== undefined) out[name] = parameter.default;
+      else if (parameter.default !== undefined) out[name] = structuredClone(parameter.default);
       else if (required.has(name)) problems.push(missing(name, parameter));
       continue;
     }
@@ -255,7 +255,7 @@ function deepen(value: unknown, schema: ParameterSchema, name: string): unknown 
     }
     for (const [key, member] of Object.entries(schema.properties)) {
       if (out[key] !== undefined) continue;
-      if (member.default !== undefined) out[key] = member.default;
+      if (member.default !== undefined) out[key] = structuredClone(member.default);
       else if (schema.required?.includes(key)) {
         throw new Mismatch(missing(`${name.replaceAll('"', "")}.${key}`, member));
       }

@@ -6,10 +6,12 @@
  */
 import { messageOf, PolyglavError, ToolError } from "../errors.ts";
 import { compileCall } from "../policy/compile.ts";
-import type { PolicyInput, ToolPolicy } from "../policy/tool_policy.ts";
+import { placesRemembered } from "../policy/consent.ts";
+import { LivePolicy, type PolicyPort } from "../policy/live.ts";
+import type { PolicyInput } from "../policy/tool_policy.ts";
 import type { Decision, PermissionEntry } from "../policy/types.ts";
 import type { ConfineSpec } from "../sandbox/confine.ts";
-import type { Sandbox } from "../sandbox/pool.ts";
+import type { FileChange, Sandbox } from "../sandbox/pool.ts";
 import type { HostPort, Tool, ToolContext, ToolDetails, ToolOutput } from "../tool.ts";
 import { cleanArguments, parseArguments, validateArguments } from "./arguments.ts";
 import type { ToolRegistry } from "./registry.ts";
@@ -77,32 +79,50 @@ export interface CallResult {
 /** What a Dispatcher is made of. */
 export interface DispatcherOptions {
   readonly registry: ToolRegistry;
-  readonly policy: ToolPolicy;
+  /** A {@link LivePolicy} is asked anew at every call, and brings the input with it. */
+  readonly policy: PolicyPort;
   readonly policyInput: PolicyInput;
   readonly sandbox: Sandbox;
   /** The scrubbed environment of child processes. */
   readonly childEnv: Readonly<Record<string, string>>;
   /** How a call's child processes are confined; throws where that is required and cannot be had. */
-  readonly confine?: () => Promise<ConfineSpec | undefined>;
+  readonly confine?: (input: PolicyInput) => Promise<ConfineSpec | undefined>;
   /** The port of tools without `access`. */
   readonly host?: HostPort;
   /** What requests of the web need beside the policy. */
   readonly web?: Pick<WebHost, "resolve" | "service" | "limits">;
+  /** Takes note of every file before a tool writes it, so that the change can be taken back. */
+  readonly journal?: { record(tool: string, change: FileChange): Promise<void> };
+  /** Looks before a tool that may run commands; the answer says afterwards which files are not as they were. */
+  readonly watch?: { begin(): () => readonly TrackedLike[] };
   /** Told every decision and its outcome, of every call, beside {@link CallIo.onDecision}. */
   readonly audit?: (entry: PermissionEntry) => void;
   /** Clock of the audit. */
   readonly now?: () => Date;
 }
 
+/** The policy that one call is held to from its decision to its end. */
+interface Held {
+  readonly policy: PolicyPort;
+  readonly policyInput: PolicyInput;
+}
+
+type TrackedLike = NonNullable<ToolDetails["changed"]>[number];
+
+/** Most characters of changed arguments that the model is told. */
+const MOST_TOLD = 2000;
+
 type Outcome = Pick<CallResult, "content" | "outcome"> & Partial<CallResult>;
 
 /** Runs calls through registry, policy and sandbox. */
 export class Dispatcher {
   readonly registry: ToolRegistry;
-  readonly policy: ToolPolicy;
+  readonly policy: PolicyPort;
   #options: DispatcherOptions;
   /** What tools of this run remember. */
   readonly #stores = new RunStores();
+  /** Outcomes that say already that a person changed the call. */
+  readonly #told = new WeakSet<Outcome>();
 
   /** @param options the parts that a call passes through */
   constructor(options: DispatcherOptions) {
@@ -161,7 +181,7 @@ export class Dispatcher {
   beside(name: string, raw: unknown): { readonly parallel: boolean; readonly limit: number | null } {
     const found = this.registry.find(name);
     if (!found) return { parallel: true, limit: null };
-    const { tool, preset } = found, { settings, catalog } = this.#options.policyInput;
+    const { tool, preset } = found, { policy, policyInput: { settings, catalog } } = this.#held();
     const most = tool.parallelLimit === undefined ? 0 : Number(valueAt(settings, tool.parallelLimit));
     const limit = most >= 1 ? Math.floor(most) : null;
     const decide = tool.parallel ?? !startsOrWrites(tool);
@@ -170,11 +190,12 @@ export class Dispatcher {
       const args = cleanArguments(tool, { ...preset, ...parseArguments(raw) });
       const parallel = decide(args, {
         settings: settings as unknown as Record<string, unknown>,
-        base: this.policy.allowed(tool).action,
-        mode: this.policy.mode,
-        readOnly: this.policy.readOnly,
-        permission: this.policy.permission,
+        base: policy.allowed(tool).action,
+        mode: policy.mode,
+        readOnly: policy.readOnly,
+        permission: policy.permission,
         changing: this.#changing(),
+        attended: this.#options.host?.attended,
         catalog,
       });
       return { parallel: parallel === true, limit };
@@ -189,13 +210,19 @@ export class Dispatcher {
     return [...new Set(keys)].filter((key) => key !== "read" && key !== "list");
   }
 
+  /** The policy as it stands now: one that is replaced counts from the next call on. */
+  #held(): Held {
+    const { policy, policyInput } = this.#options;
+    return policy instanceof LivePolicy ? policy.now() : { policy, policyInput };
+  }
+
   async #run(
     tool: Tool,
     preset: Readonly<Record<string, unknown>>,
     raw: unknown,
     io: CallIo,
   ): Promise<Outcome> {
-    const standing = this.policy.allowed(tool);
+    const held = this.#held(), standing = held.policy.allowed(tool);
     let given: Record<string, unknown> = {};
     let broken = false;
     let args: Record<string, unknown>;
@@ -211,7 +238,7 @@ export class Dispatcher {
       if (standing.action === "deny") return this.#denied(tool, given, null, standing, io);
       return { args: given, content: `Error: ${messageOf(error)}`, outcome: "none", brokenArguments: broken };
     }
-    const decision = this.policy.resolve(tool, args);
+    const decision = held.policy.resolve(tool, args);
     if (decision.action === "deny") return this.#denied(tool, args, decision, decision, io);
 
     let consented = false;
@@ -220,29 +247,45 @@ export class Dispatcher {
         tool,
         args,
         decision,
-        preview: () => this.#preview(tool, args, decision, io),
+        preview: () => this.#preview(tool, args, decision, io, held),
       });
-      if (typeof answer === "object") return await this.#edited(tool, answer.edit, io);
+      if (typeof answer === "object") {
+        const reason = `${decision.reason}; the user changed the call`;
+        this.#audit(tool, args, { ...decision, reason }, "declined", io);
+        return await this.#edited(tool, answer.edit, io);
+      }
       if (answer !== "yes") return this.#declined(tool, args, decision, answer, io);
+      // A mode that was left while the question waited does not come back with its answer.
+      const now = this.#held();
+      const late = now.policy === held.policy ? null : now.policy.resolve(tool, args);
+      if (late?.action === "deny") return this.#denied(tool, args, late, late, io);
       consented = true;
-    }
-    if (decision.grant && !this.#options.policyInput.grants?.take(decision.grant.id)) {
+    } else consented = placesRemembered(tool, args, decision, held.policyInput);
+    if (decision.grant && !held.policyInput.grants?.take(decision.grant.id)) {
       const why = { rule: "grant", reason: "the grant was used up by another call" };
       return this.#denied(tool, args, { ...decision, action: "deny", ...why }, why, io);
     }
     this.#audit(tool, args, decision, "granted", io);
     if (io.signal?.aborted) return { args, decision, ...CANCELLED };
     io.onStart?.(tool, args);
-    return { args, decision, ...await this.#execute(tool, args, decision, consented, io) };
+    return { args, decision, ...await this.#execute(tool, args, decision, consented, io, held) };
   }
 
   /** The call with the arguments that the person made of it: decided anew, and the model is told. */
   async #edited(tool: Tool, edit: Readonly<Record<string, unknown>>, io: CallIo): Promise<Outcome> {
     const outcome = await this.#run(tool, {}, { ...edit }, io);
-    const head = `[the user changed this call to ${JSON.stringify(outcome.args ?? edit)}]`;
-    return outcome.content.startsWith("Error") || outcome.cancelled
-      ? outcome
-      : { ...outcome, content: `${head}\n${outcome.content}` };
+    if (outcome.cancelled || this.#told.has(outcome)) return outcome;
+    const args = JSON.stringify(outcome.args ?? edit);
+    const note = `[the user changed this call to ${
+      args.length > MOST_TOLD ? `${args.slice(0, MOST_TOLD)}…` : args
+    }]`;
+    // What begins with an error goes on doing so.
+    const content = outcome.isError || isErrorText(outcome.content)
+      ? `${outcome.content}\n${note}`
+      : `${note}\n${outcome.content}`;
+    const told = { ...outcome, content: content.toWellFormed() };
+    this.#told.add(told);
+    return told;
   }
 
   async #execute(
@@ -251,9 +294,10 @@ export class Dispatcher {
     decision: Decision,
     consented: boolean,
     io: CallIo,
+    { policyInput }: Held,
   ): Promise<Outcome> {
-    const { policyInput, sandbox } = this.#options;
-    let output: ToolOutput | undefined;
+    const { sandbox, journal, watch } = this.#options;
+    let output: ToolOutput | undefined, changes: readonly TrackedLike[] = [];
     const questions = new Questions(
       { ...this.#options.web, policyInput, sandbox },
       this.#stores,
@@ -273,15 +317,21 @@ export class Dispatcher {
     );
     try {
       if (tool.access.length === 0 || tool.plugin !== undefined) {
-        output = await tool.execute(args, this.#hostContext(tool, io));
+        output = await tool.execute(args, this.#hostContext(tool, io, policyInput));
       } else {
-        const confine = tool.access.includes("run") ? await this.#options.confine?.() : undefined;
+        const confine = tool.access.includes("run") ? await this.#options.confine?.(policyInput) : undefined;
         const scope = compileCall(tool, decision, policyInput, consented, confine?.program);
+        const looks = tool.access.includes("run") && tool.permission !== "read" && tool.permission !== "list";
+        const changed = looks ? watch?.begin() : undefined;
         const result = await sandbox.run(tool, args, scope, {
-          ...this.#callOptions(tool, args, io),
+          ...this.#callOptions(tool, args, io, policyInput),
           confine,
           answer: (request) => questions.answer(request),
+          ...(journal && tool.access.includes("write")
+            ? { onWrite: (change: FileChange) => journal.record(tool.name, change) }
+            : {}),
         });
+        changes = changed?.() ?? [];
         if (!result.ok) throw new ToolError(result.message, result.kind);
         output = result.output;
       }
@@ -292,7 +342,7 @@ export class Dispatcher {
         ? errorText(text)
         : `Error: ${tool.name} failed: ${text}`;
       return {
-        content: capResult(content, this.#max()),
+        content: capResult(content, maxOf(policyInput)),
         outcome: "granted",
         isError: true,
         ...questions.outcome(decision),
@@ -301,8 +351,8 @@ export class Dispatcher {
     if (io.signal?.aborted) return CANCELLED;
     const { content, details } = splitOutput(output);
     return {
-      content: capResult(content, this.#max(), tool.truncate ?? "end"),
-      details,
+      content: capResult(content, maxOf(policyInput), tool.truncate ?? "end"),
+      details: changes.length > 0 ? { ...details, changed: changes } : details,
       outcome: "granted",
       isNote: tool.note?.(content) ?? false,
       failed: details?.failed ?? tool.error?.(content) ?? false,
@@ -365,40 +415,38 @@ export class Dispatcher {
     io.onDecision?.(entry);
   }
 
-  async #preview(tool: Tool, args: Record<string, unknown>, decision: Decision, io: CallIo): Promise<string> {
+  async #preview(
+    tool: Tool,
+    args: Record<string, unknown>,
+    decision: Decision,
+    io: CallIo,
+    { policyInput }: Held,
+  ): Promise<string> {
     if (!tool.preview) return "";
-    const { policyInput, sandbox } = this.#options;
+    const { sandbox } = this.#options;
     try {
       return await sandbox.preview(
         tool,
         args,
         compileCall(tool, decision, policyInput, false),
-        this.#callOptions(tool, args, io),
+        this.#callOptions(tool, args, io, policyInput),
       );
     } catch (error) {
       return `(no preview: ${messageOf(error)})`;
     }
   }
 
-  #callOptions(tool: Tool, args: Record<string, unknown>, io: CallIo) {
+  #callOptions(tool: Tool, args: Record<string, unknown>, io: CallIo, policyInput: PolicyInput) {
     return {
       signal: io.signal,
-      config: this.#config(tool),
+      config: configOf(tool, policyInput),
       timeout: typeof tool.timeout === "function" ? tool.timeout(args) : tool.timeout ?? 120_000,
       onProgress: io.onProgress,
       env: this.#options.childEnv as Record<string, string>,
     };
   }
 
-  #config(tool: Tool): Record<string, unknown> {
-    const out: Record<string, unknown> = {};
-    for (const key of tool.configKeys ?? []) {
-      out[key] = valueAt(this.#options.policyInput.settings, key);
-    }
-    return out;
-  }
-
-  #hostContext(tool: Tool, io: CallIo): ToolContext {
+  #hostContext(tool: Tool, io: CallIo, policyInput: PolicyInput): ToolContext {
     const lacks = (): never => {
       throw new ToolError(
         `${tool.name} declares no access, so it has neither files nor programs`,
@@ -406,8 +454,8 @@ export class Dispatcher {
       );
     };
     return {
-      worktree: this.#options.policyInput.worktree,
-      config: this.#config(tool),
+      worktree: policyInput.worktree,
+      config: configOf(tool, policyInput),
       signal: io.signal ?? new AbortController().signal,
       get workspace(): never {
         return lacks();
@@ -423,10 +471,6 @@ export class Dispatcher {
       host: this.#options.host,
     };
   }
-
-  #max(): number {
-    return this.#options.policyInput.settings.tool_max_result_chars;
-  }
 }
 
 const CANCELLED: Outcome = {
@@ -438,6 +482,15 @@ const CANCELLED: Outcome = {
 
 function errorText(text: string): string {
   return isErrorText(text) ? text : `Error: ${text}`;
+}
+
+function maxOf({ settings }: PolicyInput): number {
+  return settings.tool_max_result_chars;
+}
+
+/** The keys of the configuration that a tool reads. */
+function configOf(tool: Tool, { settings }: PolicyInput): Record<string, unknown> {
+  return Object.fromEntries((tool.configKeys ?? []).map((key) => [key, valueAt(settings, key)]));
 }
 
 function startsOrWrites(tool: Tool): boolean {

@@ -8,7 +8,7 @@ import { messageOf, ToolError } from "../errors.ts";
 import type { Json, Tool, ToolContext, ToolDefinition, Toolset } from "../tool.ts";
 import { toolsOf } from "../toolset.ts";
 import { advertisedSchema, cleanArguments, parseArguments, validateArguments } from "./arguments.ts";
-import { splitOutput } from "./result.ts";
+import { isToolResult, splitOutput } from "./result.ts";
 
 /** What {@link ToolRegistry.definitions} asks of a policy. */
 export interface SchemaFilter {
@@ -37,8 +37,8 @@ export class ToolRegistry {
    * @throws {TypeError} when the name or an alias is taken (the message names both owners) or the registry is frozen
    */
   register(tool: Tool, owner = "application"): this {
-    const aliases = aliasesOf(tool);
     this.#check(tool, owner, this.#names);
+    const aliases = aliasesOf(tool);
     this.#tools.set(tool.name, { tool, owner });
     this.#names.set(tool.name, { tool, owner, preset: {} });
     for (const [alias, preset] of aliases) this.#names.set(alias, { tool, owner, preset });
@@ -67,6 +67,9 @@ export class ToolRegistry {
     owner: string,
     names: ReadonlyMap<string, { readonly tool: Tool; readonly owner: string }>,
   ): void {
+    if (typeof tool?.execute !== "function" || typeof tool.name !== "string") {
+      throw new TypeError(`Cannot register what ${owner} gave: it is no tool; make one with defineTool`);
+    }
     if (this.#frozen) throw new TypeError(`Cannot register "${tool.name}": the registry is frozen`);
     for (const name of [tool.name, ...aliasesOf(tool).keys()]) {
       const taken = names.get(name);
@@ -151,7 +154,9 @@ export class ToolRegistry {
     const final = await validateArguments(tool, cleaned);
     try {
       const output = await tool.execute(final, libraryContext(context));
-      return isPlainJson(output) ? output : splitOutput(output).content;
+      // A handler in JavaScript may return nothing.
+      if (output === undefined) return null;
+      return isToolResult(output) ? splitOutput(output).content : output;
     } catch (error) {
       if (error instanceof ToolError) throw error;
       throw new ToolError(`${tool.name} failed: ${messageOf(error)}`, "execution", { cause: error });
@@ -174,11 +179,6 @@ function aliasesOf(tool: Tool): Map<string, Readonly<Record<string, unknown>>> {
   const { aliases = [] } = tool;
   if (Array.isArray(aliases)) return new Map(aliases.map((alias) => [alias, {}]));
   return new Map(Object.entries(aliases as Record<string, Record<string, unknown>>));
-}
-
-function isPlainJson(output: unknown): output is Json {
-  return typeof output !== "object" || output === null || Array.isArray(output) ||
-    (output as { kind?: unknown }).kind !== "tool_result";
 }
 
 function libraryContext(given: Partial<ToolContext> & Record<string, unknown>): ToolContext {

@@ -20,7 +20,8 @@ export function splitOutput(
   return { content: JSON.stringify(output).toWellFormed(), details: null };
 }
 
-function isToolResult(output: ToolOutput): output is ToolResult {
+/** Whether a result keeps apart what the model and the person see. */
+export function isToolResult(output: ToolOutput): output is ToolResult {
   return typeof output === "object" && output !== null && !Array.isArray(output) &&
     (output as ToolResult).kind === "tool_result" && typeof (output as ToolResult).content === "string";
 }

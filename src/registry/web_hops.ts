@@ -248,9 +248,8 @@ function target(location: string, from: string): string {
     url.hash = "";
     return url.href;
   } catch {
-    throw new ToolError(
-      `${shown(from)} redirects to ${JSON.stringify(location.slice(0, 200))}, which is no URL`,
-    );
+    // What the server wrote instead stays out of a message that is read as ours.
+    throw new ToolError(`${shown(from)} redirects to what is no URL (${location.length} characters)`);
   }
 }
 

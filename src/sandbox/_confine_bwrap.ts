@@ -107,8 +107,17 @@ export function bwrapCleanup(spec: ConfineSpec): string[] {
   const args = [spec.program, "--ro-bind", "/", "/", ...rights.slice(from)];
   if (spec.userNamespace) args.push("--unshare-user");
   for (const path of foldersOf(spec)) args.push("--bind", path, path);
-  const script =
-    'for p do i=$(ls -di "${p%/*}"); grep -q ":${i%% *} " /proc/locks && continue; if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir "$p"; ' +
-    'elif [ -f "$p" ] && [ ! -L "$p" ] && [ ! -s "$p" ]; then rm -f "$p"; fi; done';
-  return [...args, "--", "/bin/sh", "-c", script, "sh", ...spec.absent.map((each) => each.path)];
+  return [...args, "--", "/bin/sh", "-c", CLEANUP, "sh", ...spec.absent.map((each) => each.path)];
 }
+
+/**
+ * What the cleanup runs. Locks are read with the shell's own means. Where they cannot be read nothing is taken away: an
+ * empty file that stays harms less than a mount that goes.
+ */
+const CLEANUP = [
+  'held=; while read -r line; do held="$held$line;"; done < /proc/locks || exit 0',
+  'in=; for p do d="${p%/*}"; [ "$d" = "$in" ] || { in=$d; i=$(ls -di "$d/") || i=; i=${i#"${i%%[! ]*}"}; i=${i%% *}; }',
+  'case "$i;$held" in ";"*|*":$i "*) continue;; esac',
+  'if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir "$p"',
+  'elif [ -f "$p" ] && [ ! -L "$p" ] && [ ! -s "$p" ]; then rm -f "$p"; fi; done',
+].join("; ");

@@ -24,7 +24,30 @@ export interface CallSetup {
   readonly env: Readonly<Record<string, string>>;
   readonly confine?: ConfineSpec;
   readonly captureDirectory?: string;
+  /** Every write is announced, and waits until the host has taken note. */
+  readonly journal?: boolean;
 }
+
+/** A file that is about to be written, as the guard saw it. */
+export interface FileChange {
+  /** Canonical. */
+  readonly path: string;
+  /** What it holds; null where there is no file, or too much in it ({@link tooLarge}). */
+  readonly before: Uint8Array<ArrayBuffer> | null;
+  /** Its permission bits; null where there is no file. */
+  readonly mode: number | null;
+  /** What is written, or added where {@link append} says so. */
+  readonly written: Uint8Array<ArrayBuffer>;
+  /** The bytes go to the end of the file. */
+  readonly append: boolean;
+  /** Directories above it that have to be made. */
+  readonly missing: number;
+  /** The file is larger than what is kept. */
+  readonly tooLarge: boolean;
+}
+
+/** What the host answers a worker that waits with a write: written into the one Int32 of the flag. */
+export const WRITE = { waits: 0, go: 1, stop: 2 } as const;
 
 /** What a handler asks of the host while it runs. */
 export type HostRequest =
@@ -105,6 +128,13 @@ export type ToHost =
   }
   | { readonly type: "part"; readonly id: number; readonly result: PartResult }
   | { readonly type: "ask"; readonly id: number; readonly ask: number; readonly request: HostRequest }
+  | {
+    /** The worker stands still until `flag` says what to do. */
+    readonly type: "writing";
+    readonly id: number;
+    readonly flag: SharedArrayBuffer;
+    readonly change: FileChange;
+  }
   | { readonly type: "spawned"; readonly id: number; readonly pid: number }
   | { readonly type: "settled"; readonly id: number; readonly pids: readonly number[] }
   | { readonly type: "done"; readonly id: number; readonly ok: true; readonly output: unknown }

@@ -5,14 +5,16 @@
  */
 import { messageOf, PolyglavError, ToolError } from "../errors.ts";
 import type { ExecOptions, ExecResult, FetchResponse, Tool, ToolContext, Workspace } from "../tool.ts";
-import type {
-  CallSetup,
-  Failure,
-  HostRequest,
-  PartResult,
-  ToHost,
-  ToWorker,
-  WorkerBirth,
+import {
+  type CallSetup,
+  type Failure,
+  type FileChange,
+  type HostRequest,
+  type PartResult,
+  type ToHost,
+  type ToWorker,
+  type WorkerBirth,
+  WRITE,
 } from "./_protocol.ts";
 import { createWorkspace } from "./guard.ts";
 import { harden } from "./_harden.ts";
@@ -154,7 +156,10 @@ async function work(
 }
 
 function contextOf(id: number, tool: Tool, setup: CallSetup, call: Call): ToolContext {
-  const workspace = createWorkspace(setup.guard);
+  const workspace = createWorkspace(
+    setup.guard,
+    setup.journal ? (change) => announce(id, change) : undefined,
+  );
   const context: ToolContext = {
     worktree: setup.guard.worktree,
     config: setup.config,
@@ -179,6 +184,20 @@ function contextOf(id: number, tool: Tool, setup: CallSetup, call: Call): ToolCo
     },
   };
   return context;
+}
+
+/** Milliseconds that the host has to take note of a change. */
+const NOTE_TIME = 20_000;
+
+/** Tells the host what is about to be written, and stands still until it has taken note. */
+function announce(id: number, change: FileChange): void {
+  const flag = new SharedArrayBuffer(4);
+  post({ type: "writing", id, flag, change });
+  const state = new Int32Array(flag);
+  Atomics.wait(state, 0, WRITE.waits, NOTE_TIME);
+  if (Atomics.load(state, 0) !== WRITE.go) {
+    throw new ToolError(`Nothing was written to ${change.path}: the host did not let the change through`);
+  }
 }
 
 /** Asks the host, which decides whether this call may. */

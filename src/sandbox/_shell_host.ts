@@ -48,16 +48,28 @@ export interface ShellHost {
 export function guardedFiles(
   workspace: Workspace,
 ): Pick<ShellHost, "open" | "write" | "resolve" | "status" | "list"> {
+  // What is replaced is lost as if it were shown: a rule against reading holds, as it does for file_write.
+  const resolve = (path: string, access: "list" | "read" | "write") => {
+    const real = workspace.resolve(path, access);
+    const rule = access === "write" ? workspace.withheld(real) : null;
+    if (rule !== null) {
+      throw new ToolError(
+        `${path} may not be replaced: the rule for ${rule} is against reading it`,
+        "permission",
+      );
+    }
+    return real;
+  };
   return {
     open(path, mode) {
-      const real = workspace.resolve(path, mode === "read" ? "read" : "write");
+      const real = resolve(path, mode === "read" ? "read" : "write");
       const file = openFile(real, mode, workspace.status(real) !== null);
       return { fd: file.descriptor, close: () => file.close() };
     },
     write(file, bytes) {
       for (let done = 0; done < bytes.length;) done += fs.writeSync(file.fd, bytes, done);
     },
-    resolve: (path, access) => workspace.resolve(path, access),
+    resolve,
     status: (path) => workspace.status(path),
     list: (path) => workspace.readDirectory(path),
   };

@@ -175,7 +175,7 @@ function exchange(url: URL, connection: Deno.Conn, request: HopRequest, limit: L
         outgoing.destroy();
         return;
       }
-      readBody(incoming, request, `${url.href} (${answer.type || "no content type"})`).then(
+      readBody(incoming, request, `${url.href} (${typeWord(answer.type)})`).then(
         (body) => resolve({ ...answer, body }),
         (error) => {
           reject(error);
@@ -203,6 +203,12 @@ function headersOf(url: URL, request: HopRequest): Record<string, string> {
   };
 }
 
+/** The type in a message: what is none is not repeated, since a message is read as ours and not as the server's. */
+function typeWord(header: string): string {
+  const type = header.split(";", 1)[0]!.trim();
+  return type === "" ? "no content type" : /^[\w!#$&.+^/-]{1,100}$/.test(type) ? type : "an odd content type";
+}
+
 /** Header values arrive as Latin-1; servers write UTF-8. */
 function utf8(value: string): string {
   try {
@@ -221,7 +227,7 @@ async function readBody(
   if (said > maxWire) {
     throw new ToolError(`${what} has ${grouped(said)} bytes; ${megabytes(maxWire)} is the most`);
   }
-  const stages = decoders(incoming.headers["content-encoding"], what);
+  const codings = codingsOf(incoming.headers["content-encoding"], what);
   let wire = 0, size = 0;
   const chunks: Uint8Array[] = [];
   const keep = (chunk: Uint8Array) => {
@@ -235,13 +241,13 @@ async function readBody(
     wire += chunk.length;
     if (wire > maxWire) throw new ToolError(`${what} is larger than ${megabytes(maxWire)}`);
   };
-  if (stages.length === 0) {
+  if (codings.length === 0) {
     for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
       counted(chunk);
       keep(chunk);
     }
   } else {
-    await decompress(incoming, stages, counted, keep, what);
+    await decompress(incoming, codings, counted, keep, what);
   }
   const body = new Uint8Array(size);
   let at = 0;
@@ -252,14 +258,24 @@ async function readBody(
   return body;
 }
 
-/** Undoes the codings, last one first. A body that is cut off keeps what came. */
+/** Undoes the codings, last one first. Without a single byte there is nothing to undo. */
 async function decompress(
   incoming: Readable,
-  stages: readonly Transform[],
+  codings: readonly Coding[],
   counted: (chunk: Uint8Array) => void,
   keep: (chunk: Uint8Array) => void,
   what: string,
 ): Promise<void> {
+  const source = (incoming as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  let next = await source.next();
+  while (!next.done && next.value.length === 0) next = await source.next();
+  if (next.done) return;
+  const beginning = next.value;
+  const stages = codings.map((coding, index) =>
+    coding === "deflate" && index === 0 && isBareDeflate(beginning)
+      ? zlib.createInflateRaw()
+      : DECODERS[coding]()
+  );
   const [first, last] = [stages[0]!, stages.at(-1)!];
   let failed: unknown;
   const stop = (error: unknown) => {
@@ -275,9 +291,9 @@ async function decompress(
   }
   const feeding = (async () => {
     try {
-      for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
-        counted(chunk);
-        if (!first.write(chunk)) await drained(first);
+      for (; !next.done; next = await source.next()) {
+        counted(next.value);
+        if (!first.write(next.value)) await drained(first);
         if (failed) return;
       }
       first.end();
@@ -306,19 +322,32 @@ function drained(stage: Transform): Promise<void> {
   });
 }
 
-function decoders(header: string | undefined, what: string): Transform[] {
+type Coding = "gzip" | "deflate" | "br";
+
+const DECODERS: Readonly<Record<Coding, () => Transform>> = {
+  gzip: () => zlib.createGunzip(),
+  deflate: () => zlib.createInflate(),
+  br: () => zlib.createBrotliDecompress(),
+};
+
+/** The codings of a body, the one to undo first first. */
+function codingsOf(header: string | undefined, what: string): Coding[] {
   const names = (header ?? "").toLowerCase().split(",").map((name) => name.trim()).filter((name) =>
     name !== "" && name !== "identity"
   );
   if (names.length > MOST_CODINGS) throw new ToolError(`${what} is coded ${names.length} times over`);
   return names.reverse().map((name) => {
-    if (name === "gzip" || name === "x-gzip") return zlib.createGunzip();
-    if (name === "deflate") return zlib.createInflate();
-    if (name === "br") return zlib.createBrotliDecompress();
+    if (name === "x-gzip") return "gzip";
+    if (Object.hasOwn(DECODERS, name)) return name as Coding;
     throw new ToolError(
       `${what} comes in the coding ${JSON.stringify(name.slice(0, 40))}, which was not asked for`,
     );
   });
+}
+
+/** Many servers leave out the zlib header that HTTP's `deflate` has, and whose first byte ends in 8. */
+function isBareDeflate(beginning: Uint8Array): boolean {
+  return (beginning[0]! & 0x0f) !== 8;
 }
 
 function seconds(ms: number): string {

@@ -8,6 +8,7 @@ import { ToolError } from "../errors.ts";
 import { dirname, rootOf } from "../text/path.ts";
 import type { WriteOptions, WriteReport } from "../tool.ts";
 import { realPath, shown } from "./_canonical.ts";
+import type { FileChange } from "./_protocol.ts";
 import {
   type CheckedFile,
   explain,
@@ -22,6 +23,11 @@ import {
 } from "./_open.ts";
 
 const LARGEST = 1 << 30;
+/** Most bytes of a file that are kept so that its change can be taken back. */
+const LARGEST_KEPT = 16 << 20;
+
+/** Told of a change before it is made; the change is made when it returns. */
+export type Announce = (change: FileChange) => void;
 
 /**
  * Writes bytes to a canonical path that the scope allows.
@@ -34,23 +40,59 @@ export function writeBytes(
   bytes: Uint8Array,
   options: WriteOptions,
   temporary: string,
+  announce?: Announce,
 ): WriteReport {
   const before = identityAtOrNull(path);
   if (before === null) {
     if (options.expected) {
       throw new ToolError(`Cannot write ${shown(path)}: it is gone since it was read`, "not_found");
     }
+    const none = { before: null, mode: null, tooLarge: false };
+    announce?.({ path, ...none, written: copyOf(bytes), append: false, missing: missingAbove(path).length });
     return createFile(path, bytes, options, temporary);
   }
   if (options.exclusive) throw new ToolError(`Cannot create ${shown(path)}: it exists already`);
   const current = openChecked(path, "read");
   try {
     if (options.expected) compare(current, options.expected, path);
+    let { expected } = options;
+    if (announce) {
+      const kept = current.size > LARGEST_KEPT ? null : contentOf(current);
+      announce({
+        path,
+        before: kept,
+        mode: current.mode,
+        written: copyOf(bytes),
+        append: options.append === true,
+        missing: 0,
+        tooLarge: kept === null,
+      });
+      // What was announced is what gets lost, or nothing does.
+      if (kept !== null) expected ??= kept;
+    }
     if (options.append || current.links > 1) return inPlace(path, bytes, options, current);
-    return replace(path, bytes, options, current, temporary) ?? inPlace(path, bytes, options, current);
+    return replace(path, bytes, { ...options, expected }, current, temporary) ??
+      inPlace(path, bytes, options, current);
   } finally {
     current.close();
   }
+}
+
+/** A copy with a buffer of its own. */
+function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}
+
+/** All of an open file, whatever was read of it before. */
+function contentOf({ descriptor, size }: CheckedFile): Uint8Array<ArrayBuffer> | null {
+  const buffer = new Uint8Array(size + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const read = fs.readSync(descriptor, buffer, length, buffer.length - length, length);
+    if (read === 0) return buffer.slice(0, length);
+    length += read;
+  }
+  return null;
 }
 
 function identityAtOrNull(path: string): string | null {
@@ -238,14 +280,19 @@ function writeNew(path: string, bytes: Uint8Array): void {
   made.file.close();
 }
 
-/** Makes the missing directories one by one, each checked; returns those that it made. */
-function makeParents(path: string): string[] {
+/** The directories above a path that are not there, the innermost first. */
+function missingAbove(path: string): string[] {
   const missing: string[] = [];
   for (let at = dirname(path); at !== rootOf(at); at = dirname(at)) {
     if (isDirectory(at)) break;
     missing.push(at);
   }
-  const made: string[] = [];
+  return missing;
+}
+
+/** Makes the missing directories one by one, each checked; returns those that it made. */
+function makeParents(path: string): string[] {
+  const missing = missingAbove(path), made: string[] = [];
   for (const directory of missing.reverse()) {
     try {
       Deno.mkdirSync(directory);

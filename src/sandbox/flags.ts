@@ -20,6 +20,8 @@ export interface CeilingNote {
   readonly scratch: string | null;
   /** Process id of the launcher. */
   readonly launcher: number;
+  /** An interactive session: the flags bound nothing. */
+  readonly open?: boolean;
   /** Where the program asks the launcher for plugins' hosts; absent where there are no plugins. */
   readonly plugins?: ChannelNote;
 }

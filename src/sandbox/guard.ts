@@ -14,7 +14,7 @@ import type { GuardScope } from "../policy/types.ts";
 import { realPath, shown } from "./_canonical.ts";
 import { type CheckedFile, explain, openChecked, openRaw, readRest, SwappedError, verify } from "./_open.ts";
 import { refuseSystem, ScopeCheck } from "./_scope.ts";
-import { writeBytes } from "./_write.ts";
+import { type Announce, writeBytes } from "./_write.ts";
 
 const LARGEST = 1 << 30;
 /**
@@ -27,9 +27,10 @@ const WALK_LOOKS = { first: 12, quiet: 6, alarmed: 32 }, QUIET = 100;
  * Files within a scope.
  *
  * @param scope what may be touched; its paths are canonical
+ * @param announce told of every change before it is made; where it throws, nothing is changed
  */
-export function createWorkspace(scope: GuardScope): Workspace {
-  return new GuardedWorkspace(scope);
+export function createWorkspace(scope: GuardScope, announce?: Announce): Workspace {
+  return new GuardedWorkspace(scope, announce);
 }
 
 class GuardedWorkspace implements Workspace {
@@ -42,7 +43,7 @@ class GuardedWorkspace implements Workspace {
   #quiet = 0;
   #alarmed = false;
 
-  constructor(scope: GuardScope) {
+  constructor(scope: GuardScope, readonly announce?: Announce) {
     this.root = scope.worktree;
     this.#check = new ScopeCheck(scope);
   }
@@ -102,7 +103,7 @@ class GuardedWorkspace implements Workspace {
         `Cannot write ${shown(path)}: it is ${info.isDirectory ? "a directory" : "not a regular file"}`,
       );
     }
-    return writeBytes(real, bytes, options, this.#check.temporaryFor(real));
+    return writeBytes(real, bytes, options, this.#check.temporaryFor(real), this.announce);
   }
 
   withheld(canonicalPath: string): string | null {

@@ -22,6 +22,11 @@ export interface LaunchOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The worktree: workers will be narrowed to it. */
   readonly worktree: string;
+  /**
+   * An interactive session: its policy changes while it runs (modes, consent, another provider), so nothing bounds the
+   * program beside the bans that hold for every start (cached packages alone, no prompts, no Deno of its own).
+   */
+  readonly open?: boolean;
   /** File to which Deno writes every permission check, as JSON lines. */
   readonly audit?: string;
   /** Starts the hosts of plugins for the program; absent where there are none. */
@@ -51,6 +56,26 @@ export function ceilingState(): CeilingState {
 /** Whether this process may start itself again under a ceiling. */
 export function canLaunch(): boolean {
   return ceilingState() === "launcher";
+}
+
+/** What an interactive session may: everything but the environment, of which it gets what it reads. */
+export function openFlags(env: readonly string[]): CeilingFlags {
+  return {
+    read: true,
+    denyRead: [],
+    write: true,
+    denyWrite: [],
+    net: true,
+    denyNet: [],
+    run: [],
+    env: [...env],
+    sys: [],
+  };
+}
+
+/** Whether the launcher started this process as an interactive session, which has no ceiling. */
+export function isOpen(): boolean {
+  return ceilingState() === "ceiling" && readCeiling()?.open === true;
 }
 
 /** Whether this process runs under a ceiling of ours. */
@@ -108,6 +133,8 @@ export function launchArguments(options: LaunchOptions, scratch: string | null):
   return [
     "run",
     ...ceilingArguments({ ...flags, env: [...flags.env, CEILING_VARIABLE] }),
+    // Deno's own progress bar would wipe the line at the bottom of the terminal when a package is loaded.
+    ...options.open ? ["--quiet", "--allow-run", `--deny-run=${Deno.execPath()}`] : [],
     // For a remote program Deno would take the configuration of the folder that it is started in.
     ...local ? [] : ["--no-config"],
     mainModule,
@@ -151,6 +178,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
       scratch,
       launcher: Deno.pid,
       plugins: channel?.note,
+      ...(options.open ? { open: true } : {}),
     };
     const env: Record<string, string> = {
       ...programEnvironment(options.env, options.flags.env),

@@ -12,13 +12,21 @@ import type { Tool, ToolOutput } from "../tool.ts";
 import type { CeilingFlags } from "../policy/compile.ts";
 import type { CallScope, HopScope, PermissionSet } from "../policy/types.ts";
 import type { ConfineSpec } from "./confine.ts";
+import { isWithin } from "../text/path.ts";
 import { moduleAddress } from "./_module.ts";
 import { signalGroup } from "./_exec_signal.ts";
 import { Fanout, type Helpers } from "./_fanout.ts";
 import { readCeiling, workerPlan } from "./flags.ts";
 import { WorkerGroup } from "./_group.ts";
 import { type Side, SideLock } from "./_lock.ts";
-import type { CallSetup, HostRequest, ToHost, ToWorker } from "./_protocol.ts";
+import {
+  type CallSetup,
+  type FileChange,
+  type HostRequest,
+  type ToHost,
+  type ToWorker,
+  WRITE,
+} from "./_protocol.ts";
 import type { HopAnswer, HopRequest } from "./_web_protocol.ts";
 import type { HopOptions, WebWorkers } from "./web.ts";
 import { WorkerHandle } from "./_worker.ts";
@@ -37,7 +45,7 @@ export interface SandboxOptions {
   readonly ceiling?: CeilingFlags;
 }
 
-export type { HostRequest } from "./_protocol.ts";
+export type { FileChange, HostRequest } from "./_protocol.ts";
 export type { HopAnswer, HopRequest } from "./_web_protocol.ts";
 
 /** What one call brings along. */
@@ -55,6 +63,11 @@ export interface CallOptions {
   readonly confine?: ConfineSpec;
   /** Answers what the handler asks of the host; without it every question is refused. */
   readonly answer?: (request: HostRequest) => Promise<unknown>;
+  /**
+   * Told of every file before the handler writes it, where the call may write there: the handler stands still until this
+   * is through. Where it rejects nothing is written.
+   */
+  readonly onWrite?: (change: FileChange) => Promise<void>;
 }
 
 /** What came of a call. */
@@ -71,6 +84,8 @@ interface Job {
   readonly args: Record<string, unknown>;
   readonly setup: CallSetup;
   readonly options: CallOptions;
+  /** Places that it may write. */
+  readonly writable: readonly string[];
 }
 
 /** Runs tools in workers. */
@@ -142,7 +157,8 @@ export class Sandbox {
     try {
       const { run, read } = scope.permissions;
       const name = run.length > 0 ? "run_entry.ts" : read.length > 0 ? "entry.ts" : "page_entry.ts";
-      this.#group(this.#permissions(scope.permissions), this.#entry ?? moduleAddress(`sandbox/${name}`)).warm();
+      this.#group(this.#permissions(scope.permissions), this.#entry ?? moduleAddress(`sandbox/${name}`))
+        .warm();
     } catch {
       // The first call says why.
     }
@@ -201,8 +217,9 @@ export class Sandbox {
         env: options.env,
         confine: options.confine,
         captureDirectory: run ? this.#captureDirectory() ?? undefined : undefined,
+        journal: what === "execute" && options.onWrite !== undefined,
       };
-      const job: Job = { tool, what, args, setup, options };
+      const job: Job = { tool, what, args, setup, options, writable: scope.permissions.write };
       if (scope.oneShot) return await this.#runAlone(job, permissions);
       const group = this.#group(permissions, this.#entryOf(tool));
       const worker = await group.take(signal);
@@ -226,6 +243,7 @@ export class Sandbox {
   #runOn(worker: WorkerHandle, job: Job, source: Helpers): Promise<SandboxResult> {
     const { tool, options } = job, { signal } = options;
     const id = ++this.#ids, groups = new Set<number>(), fanouts = new Map<number, Fanout>();
+    const waiting = new Set<Int32Array>();
     return new Promise((resolve) => {
       let grace: ReturnType<typeof setTimeout> | undefined, over = false;
       const finish = (result: SandboxResult, end: boolean) => {
@@ -236,6 +254,8 @@ export class Sandbox {
         signal?.removeEventListener("abort", abort);
         this.#running.delete(stop);
         for (const fanout of fanouts.values()) fanout.end(!result.ok);
+        // A worker that stands still would not end, and must not write any more.
+        for (const flag of waiting) release(flag, WRITE.stop);
         if (end || worker.dead) {
           worker.terminate();
           void endGroups(groups);
@@ -271,6 +291,7 @@ export class Sandbox {
           const work = { tool: tool.name, setup, id: () => ++this.#ids, most };
           fanouts.set(message.fanout, new Fanout(message, work, source, (reply) => worker.post(reply)));
         } else if (message.type === "ask") void answer(worker, message, options.answer, () => over);
+        else if (message.type === "writing") void note(message, job, waiting, () => over);
         else if (message.type === "gather") fanouts.get(message.fanout)?.gather(message.mine);
         else if (message.type === "done") {
           finish(
@@ -367,6 +388,41 @@ async function answer(
     { type: "answer", id, ask, answer: reply },
     body instanceof Uint8Array && body.buffer instanceof ArrayBuffer ? [body.buffer] : [],
   );
+}
+
+/** Hands a change on, and lets the worker go when it was taken note of. */
+async function note(
+  { flag, change }: ToHost & { type: "writing" },
+  { options, writable }: Job,
+  waiting: Set<Int32Array>,
+  over: () => boolean,
+): Promise<void> {
+  // A worker can say anything: what is no flag has nobody waiting behind it.
+  if (!(flag instanceof SharedArrayBuffer) || flag.byteLength !== 4) return;
+  const state = new Int32Array(flag);
+  waiting.add(state);
+  let go = false;
+  try {
+    if (isChange(change) && writable.some((place) => isWithin(change.path, place))) {
+      await options.onWrite?.(change);
+      go = !over();
+    }
+  } catch {
+    // It is the worker that says so.
+  } finally {
+    waiting.delete(state);
+    release(state, go ? WRITE.go : WRITE.stop);
+  }
+}
+
+function isChange(change: FileChange): boolean {
+  const { path, before, written, mode, missing } = change;
+  return typeof path === "string" && (before === null || before instanceof Uint8Array) &&
+    written instanceof Uint8Array && (mode === null || Number.isInteger(mode)) && Number.isInteger(missing);
+}
+
+function release(state: Int32Array, word: number): void {
+  if (Atomics.compareExchange(state, 0, WRITE.waits, word) === WRITE.waits) Atomics.notify(state, 0);
 }
 
 const CANCELLED: SandboxResult = { ok: false, kind: "execution", message: "The call was cancelled" };

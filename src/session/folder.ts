@@ -35,6 +35,19 @@ export function ensureStateFolder(worktree: string, child?: string): string {
 }
 
 /**
+ * The absolute path of `.polyglav/journal`, where the undo journal keeps what files held; null where there is no
+ * `.polyglav` yet (a single call makes none), or something stands in the way.
+ */
+export function journalFolder(worktree: string): string | null {
+  try {
+    const home = status(join(worktree, ".polyglav"));
+    return home?.isDirectory ? ensureStateFolder(worktree, "journal") : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
  * The absolute path of `.polyglav/sessions`, or null when there is none.
  *
  * @throws {SessionError} (`unsafe`) when it or `.polyglav` is a link or no folder
@@ -154,7 +167,7 @@ function requireFolder(path: string, found: Deno.FileInfo): void {
   if (found.isDirectory && !found.isSymlink) return;
   const what = found.isSymlink ? "is a link" : "is no folder";
   throw new SessionError(
-    `${path} ${what}; sessions are kept in a real folder only: remove or rename it`,
+    `${path} ${what}; only a real folder is written to: remove or rename it`,
     "unsafe",
   );
 }

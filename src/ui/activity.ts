@@ -26,6 +26,8 @@ const defaults: { readonly [C in Category]?: readonly [glyph: string, verb: stri
 const labelLength = 80;
 const valueLength = 60;
 const diffLines = 40;
+/** Files that one line names. */
+const changedFiles = 8;
 const echoHead = 20;
 const echoTail = 40;
 
@@ -92,9 +94,21 @@ export function formatOutcome(outcome: CallOutcome, settings: ActivitySettings, 
   if (isNote) return settings.show_notes ? [style.dim(oneLine(lastLine(content), 500))] : [];
   if (tool?.echo) {
     const paint = failed ? style.red : style.dim;
-    return shorten(cleanForTerminal(content).trimEnd().split("\n")).map(paint);
+    const lines = shorten(cleanForTerminal(content).trimEnd().split("\n")).map(paint);
+    return [...lines, ...formatChanged(details?.changed ?? [], style)];
   }
-  return details?.diff === undefined ? [] : formatDiff(details.diff, style);
+  const diff = details?.diff === undefined ? [] : formatDiff(details.diff, style);
+  return [...diff, ...formatChanged(details?.changed ?? [], style)];
+}
+
+/** Files that a command changed, named on one line: `± src/a.ts, b.txt (removed)`. */
+export function formatChanged(changed: NonNullable<ToolDetails["changed"]>, style: Style): string[] {
+  if (changed.length === 0) return [];
+  const names = changed.slice(0, changedFiles).map(({ path, kind }) =>
+    `${oneLine(path, 100)}${kind === "changed" ? "" : ` (${kind})`}`
+  );
+  const more = changed.length > changedFiles ? ` and ${changed.length - changedFiles} more` : "";
+  return [style.dim(`± ${names.join(", ")}${more}`)];
 }
 
 /** A unified diff's body in colours, at most 40 lines. */

@@ -51,6 +51,8 @@ export type UiEvent =
     readonly status: TurnStatus;
     readonly usage: Usage | null; /** Seconds. */
     readonly duration: number;
+    /** Tokens of the conversation at its last request, as the provider counted what was sent and what came back. */
+    readonly context?: number;
   };
 
 /** A call that needs the user's yes. */

@@ -74,6 +74,8 @@ export type StreamEvent =
     readonly usage: Usage | null;
     /** Seconds. */
     readonly duration: number;
+    /** Tokens of the conversation at its last request. */
+    readonly context?: number;
   };
 
 /** An event of the engine as a line of the stream. */

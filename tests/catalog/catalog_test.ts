@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { isName } from "../../src/catalog/names.ts";
 import { entryLine, entryText } from "../../src/catalog/text.ts";
+import { defaults } from "../../src/config/schema.ts";
 import { ensureStateFolder } from "../../src/session/folder.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
 
@@ -17,6 +18,7 @@ function open(tree: TestTree, trusts: (path: string) => boolean = () => true): O
     configDir: `${tree.home}/.config/polyglav`,
     trusts,
     ensureFolder: (child) => ensureStateFolder(tree.work, child),
+    permissionKeys: Object.keys(defaults().tool_permission),
     warn: (message) => warnings.push(message),
   });
   return { catalog, warnings };
@@ -122,7 +124,9 @@ Deno.test("catalog: what is not well formed is not saved", () => {
     ["team", { stages: [{ task_hint: "x" }] }, /stages 1 lacks role/],
     ["team", { stages: [{ role: "../../x" }] }, /cannot be the name of a role/],
     ["team", { stages: ["a", "b"], loop: { from: "b", until: "a" } }, /loop\.from comes after/],
-    ["team", { stages: ["a", "a"], loop: { from: "a", until: 2 } }, /several stages/],
+    ["team", { stages: ["a", "a"], loop: { from: "a", until: 1 } }, /several stages/],
+    ["team", { stages: ["a", "b"], loop: { from: 0, until: 2 } }, /loop\.until is 2, and the 2 stages/],
+    ["team", { stages: ["a", "b"], loop: { from: -1, until: 1 } }, /from is -1; it must be/],
     ["team", { stages: ["a"], loop: { from: 1, until: 1, max_iterations: 99 } }, /from 1 to 20/],
     ["skill", { content: " " }, /needs content/],
   ];
@@ -130,6 +134,22 @@ Deno.test("catalog: what is not well formed is not saved", () => {
     assert.throws(() => catalog.save(kind, "x", fields as never), expected, json(fields));
   }
   assert.equal(tree.read("work/.polyglav/roles.json"), null);
+});
+
+Deno.test("catalog: a permission that does not exist is said, because it restricts nothing", () => {
+  using tree = makeWorktree({
+    files: {
+      ".polyglav/roles.json": json({ hasty: { tool_permission: { edti: "deny", bash_allow: ["ls"] } } }),
+    },
+  });
+  const { catalog, warnings } = open(tree);
+  const expected = 'role "hasty" names the permission "edti", which does not exist (did you mean edit?)';
+  assert.deepEqual(catalog.validate("role", "hasty"), [expected]);
+  assert.deepEqual(warnings.filter((warning) => warning.includes("hasty")), [expected]);
+  assert.deepEqual(
+    catalog.save("role", "hasty", { tool_permission: { edit: "deny" }, grant_permission: { qzx: "ask" } }),
+    ['role "hasty" names the permission "qzx", which does not exist'],
+  );
 });
 
 Deno.test("catalog: a name is a name", () => {
@@ -226,11 +246,36 @@ Deno.test("catalog: nothing of a project is reached through a link, and none is 
   using whole = makeWorktree({ outside, links: { ".polyglav": "../outside" } });
   assert.throws(() => open(whole).catalog.list("role"), /is a link/);
   using single = makeWorktree({ outside, links: { ".polyglav/skills/spy.md": "../../../outside/x.md" } });
-  assert.throws(() => open(single).catalog.list("skill"), /is a link/);
+  assert.throws(() => open(single).catalog.get("skill", "spy"), /skill "spy" cannot be used: .* is a link/);
+  assert.throws(() => open(single).catalog.save("skill", "spy", { content: "c" }), /is a link/);
   for (const tree of [file, folder, whole, single]) {
     assert.equal(tree.read("outside/roles.json"), outside["roles.json"]);
     assert.equal(tree.read("outside/skills/x.md"), null);
   }
+});
+
+Deno.test("catalog: a skill that cannot be read takes nothing else with it", () => {
+  using tree = makeWorktree({
+    files: { ".polyglav/skills/good.md": "Good.", ".polyglav/skills/huge.md": "x".repeat(1_100_000) },
+  });
+  Deno.writeFileSync(`${tree.work}/.polyglav/skills/latin.md`, new Uint8Array([0x47, 0xfc, 0x74]));
+  tree.write("home/.config/polyglav/skills/long.md", "x".repeat(1_100_000));
+  const { catalog, warnings } = open(tree);
+  assert.deepEqual(catalog.list("skill").map(({ name }) => name), ["good"]);
+  assert.equal(catalog.get("role", "writer").origin, "bundled");
+  for (
+    const [name, why] of [["huge", /1100000 bytes/], ["latin", /not UTF-8/], [
+      "long",
+      /1100000 bytes/,
+    ]] as const
+  ) {
+    assert.throws(() => catalog.find("skill", name), why);
+    assert.equal(
+      warnings.filter((warning) => warning.startsWith(`skill "${name}" cannot be used`)).length,
+      1,
+    );
+  }
+  assert.equal(catalog.validate("skill").length, 3);
 });
 
 Deno.test("catalog: files that are not trusted count for nothing, and are said to; what this run saved counts", () => {

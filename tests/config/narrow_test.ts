@@ -32,7 +32,7 @@ const NO_WIDER: Readonly<Record<string, NoWider>> = {
   glyph_params: onlyTo(true),
   "grant_permission.*": (result, user) => result === undefined || rank(result) <= rank(user ?? "deny"),
   max_rounds: fewer,
-  max_team_depth: fewer,
+  max_team_depth: fewerOrUnlimited,
   memory: onlyTo(false),
   mode: (result, user) => result === user || (result === "plan" && ["build", "own"].includes(user)),
   "modes.*.tool_permission.*": (result, user, { tool_permission }) =>
@@ -88,6 +88,10 @@ function candidates(entry: SchemaEntry): unknown[] {
         [{ path: "x", access: "read", action: "allow" }],
         [{ path: "x", access: "read", action: "ask" }, { path: "y", access: "read", action: "deny" }],
       ];
+    case "calls":
+      return [[], [{ tool: "run_command", arguments: { command: "make" } }]];
+    case "price":
+      return [[0, 0], [2.5, 10]];
     case "none":
       return [[]];
     default:

@@ -13,7 +13,7 @@ function leaves(value: unknown, prefix = ""): string[] {
 
 Deno.test("each leaf of the default settings has an entry, and each entry with a default a leaf", () => {
   const found = leaves(defaults());
-  const groups = ["grant_permission", "exec.env", "plugins", "modes.build"];
+  const groups = ["grant_permission", "exec.env", "plugins", "prices", "modes.build"];
   for (const key of found) {
     if (groups.includes(key)) equal(lookUp(key), "section", key);
     else ok(typeof lookUp(key) === "object" && lookUp(key) !== null, key);
@@ -148,5 +148,15 @@ Deno.test("the JSON Schema describes nested and dotted keys, free names and boun
   equal(schema.properties.mcp.properties.servers.maxItems, 0);
   for (const { key, doc } of SCHEMA) {
     ok(JSON.stringify(schema).includes(JSON.stringify(doc).slice(1, -1)), key);
+  }
+});
+
+Deno.test("prices: two numbers by the model's name, dots and slashes in it included", () => {
+  const entry = lookUp("prices.openai/gpt-4.1") as (typeof SCHEMA)[number];
+  equal(entry.key, "prices.*");
+  equal(entry.project, "none");
+  for (const value of [[2.5, 10], [0, 0]]) equal(misfit(entry, value), null);
+  for (const value of [[1], [1, 2, 3], [-1, 2], ["1", 2], 5, null, {}, [NaN, 1]]) {
+    ok(misfit(entry, value)?.includes("two numbers"), JSON.stringify(value));
   }
 });

@@ -72,6 +72,9 @@ Deno.test({
       "declined",
     ]);
     assert.deepEqual(permissions[1].segments, decided[1].segments);
+    const text = (await runCli(tree, ["sessions", "show", "one"])).stdout;
+    assert.match(text, /^ +ok +wc -l > n\.txt: matches `wc`$/m);
+    assert.match(text, /^ +ok +cat a\.txt: matches `cat`\n +no +rm a\.txt: `rm` matches no entry$/m);
     assert.equal(tree.read("work/a.txt"), "hello\n");
   },
 });
@@ -156,6 +159,62 @@ Deno.test("policy explain shows each segment once, and the programs that may be 
   assert.match(asked, /--allow-run=\S*\/ls,\S*\/cat/);
 });
 
+Deno.test("policy explain as JSON has verdicts and programs, for a refused call and for bash_auto, too", async () => {
+  using tree = makeWorktree();
+  const explain = async (text: string) => {
+    const call = ["policy", "explain", "run_command", JSON.stringify({ command: text }), "--output", "json"];
+    const { action, rule, command, programs } = JSON.parse((await runCli(tree, call)).stdout);
+    const verdicts = command.segments.map((each: Record<string, unknown>) => [each.text, each.allowed]);
+    const names = programs.map((path: string) => path.split("/").at(-1));
+    return { action, rule, mode: command.mode, verdicts, names };
+  };
+  configure(tree, { tool_permission: { bash: "allow", bash_allow: ["ls", "cat"] } });
+  const refused = await explain("ls > ../x && cat a; rm a");
+  assert.deepEqual([refused.action, refused.mode], ["deny", "tree"]);
+  assert.deepEqual(refused.verdicts, [["ls > ../x", false], ["cat a", true], ["rm a", false]]);
+  assert.ok(refused.names.includes("ls") && refused.names.includes("cat") && !refused.names.includes("sh"));
+
+  configure(tree, { tool_permission: { bash: "ask", bash_auto: ["ls", "git status"] } });
+  const auto = await explain("ls | ls -a");
+  assert.deepEqual([auto.action, auto.rule, auto.mode], ["allow", "tool_permission.bash_auto", "tree"]);
+  assert.deepEqual(auto.verdicts, [["ls", true], ["ls -a", true]]);
+  const asked = await explain("ls && git push");
+  assert.deepEqual([asked.action, asked.rule, asked.mode], ["ask", "tool_permission.bash", "shell"]);
+  assert.deepEqual(asked.verdicts, [["ls", true], ["git push", false]]);
+});
+
+Deno.test("a refusal names the program or construct, the segment and what is allowed", async () => {
+  using tree = makeWorktree({ files: { "a.txt": "one\n" } });
+  configure(tree, { tool_permission: { bash: "allow", bash_allow: ["cat", "git log"] } });
+  for (
+    const [text, what, segment] of [
+      ["cat a.txt; wc a.txt", "`wc`", "wc a.txt"],
+      ["cat a.txt && cat a.txt > ../x", "outside the worktree", "cat a.txt > ../x"],
+      ["git log --output=x", "--output=x", "git log --output=x"],
+    ] as const
+  ) {
+    const { code, stdout } = await runCli(tree, ["tool", "run_command", JSON.stringify({ command: text })]);
+    assert.equal(code, 1);
+    assert.ok(stdout.startsWith('Error: tool "run_command" is disabled by tool policy: '), stdout);
+    for (const part of [what, `(in: ${segment})`, "allowed: cat, git log"]) {
+      assert.ok(stdout.includes(part), `${part} in ${stdout}`);
+    }
+  }
+});
+
+Deno.test({
+  name: "code_test runs a project's Deno task where bash is allowed without a list",
+  ignore,
+  async fn() {
+    using tree = makeWorktree({ files: { "deno.json": '{"tasks": {"test": "echo ran > ran.txt"}}' } });
+    configure(tree, { tool_permission: { bash: "allow" } });
+    const { code, stdout } = await runCli(tree, ["tool", "code_test", "{}"]);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^\$ deno task test\n\[deno\.json: task test\]\nexit 0\n/);
+    assert.equal(tree.read("work/ran.txt"), "ran\n");
+  },
+});
+
 Deno.test({
   name: "tools that start programs are held to the allowlist, Deno's tasks are refused under one",
   ignore,
@@ -165,7 +224,26 @@ Deno.test({
     const { code, stdout } = await runCli(tree, ["tool", "code_test", "{}"]);
     assert.equal(code, 1);
     assert.match(stdout, /^Error: .*bash_allow/);
+    configure(tree, {
+      tool_permission: { bash: "allow", bash_allow: ["env deno task test", "deno", "env"] },
+    });
+    const spelled = await runCli(tree, ["tool", "code_test", "{}"]);
+    assert.equal(spelled.code, 1);
+    assert.match(spelled.stdout, /^Error: .*Deno/);
     assert.equal(tree.read("work/ran.txt"), null);
+
+    Deno.removeSync(`${tree.work}/deno.json`);
+    tree.write("work/Makefile", "test:\n\techo ran > ran.txt\nlint:\n\techo ran > ran.txt\n");
+    configure(tree, { tool_permission: { bash: "allow", bash_allow: ["ls", "make test"] } });
+    const other = await runCli(tree, ["tool", "code_lint", "{}"]);
+    assert.match(
+      other.stdout,
+      /^Error: .*"make lint", which tool_permission\.bash_allow does not list: ls, make test/,
+    );
+    assert.equal(tree.read("work/ran.txt"), null);
+    const listed = await runCli(tree, ["tool", "code_test", "{}"]);
+    assert.equal(listed.code, 0, listed.stdout);
+    assert.equal(tree.read("work/ran.txt"), "ran\n");
   },
 });
 

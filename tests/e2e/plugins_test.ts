@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { configure, runCli } from "../helpers/cli.ts";
 import { startModel } from "../helpers/model_server.ts";
+import { openRepl } from "../helpers/repl.ts";
+import { HAS_TMUX } from "../helpers/tmux.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
 import { fixture, one, pluginOf } from "../plugins/_plugins.ts";
 
@@ -75,7 +77,12 @@ Deno.test("a pure plugin: install, list, show, run by tool and by a model, disab
     /short sentences/,
   );
 
+  assert.match(await ok(tree, "roles", "list"), /prose-reviewer .*\(plugin\)/);
+  assert.match(await ok(tree, "roles", "show", "prose-reviewer"), /You review prose/);
+  assert.match(await ok(tree, "skills", "show", "plain_words"), /short sentences/);
+
   assert.match(await ok(tree, "plugins", "disable", "word-stats"), /Disabled word-stats/);
+  assert.doesNotMatch(await ok(tree, "roles", "list"), /prose-reviewer/);
   const gone = await cli(tree, "tool", "word_stats", '{"text": "a"}');
   assert.match(gone.stdout, /unknown tool "word_stats"/);
   await ok(tree, "plugins", "enable", "word-stats");
@@ -335,4 +342,40 @@ Deno.test("without a launcher a plugin's tool says why it cannot run", async () 
   const { code, stdout } = await runCli(tree, ["tool", "word_stats", '{"text": "a"}'], { flags });
   assert.equal(code, 1);
   assert.match(stdout, /^Error: the plugin word-stats cannot run: plugins are started by the launcher/);
+});
+
+Deno.test({
+  name: "a plugin's slash command is its prompt, with what follows it",
+  ignore: !HAS_TMUX,
+  async fn() {
+    using tree = makeWorktree();
+    await ok(tree, "plugins", "install", fixture("word-stats"));
+    await using model = startModel([{ content: "Two words." }]);
+    await using repl = await openRepl(tree, model);
+    await repl.ready();
+    assert.match(await repl.say("/help stats"), /Count the words of a text \(plugin word-stats\)/);
+    assert.match(await repl.say("/stats $& two"), /Two words\./);
+    const { messages } = model.requests[0]!.body;
+    assert.equal(messages.at(-1).content, "Use word_stats on this text: $& two");
+  },
+});
+
+Deno.test("a link in the place of a project's plugins is not followed by what changes them", async () => {
+  for (
+    const [link, target, kept] of [
+      [".polyglav/plugins", "../../outside", "outside/word-stats/keep.txt"],
+      [".polyglav", "../outside", "outside/plugins/word-stats/keep.txt"],
+    ] as const
+  ) {
+    using tree = makeWorktree();
+    tree.write(kept, "mine");
+    if (link.includes("/")) Deno.mkdirSync(`${tree.work}/.polyglav`, { recursive: true });
+    Deno.symlinkSync(target, `${tree.work}/${link}`);
+    for (const words of [["install", fixture("word-stats")], ["uninstall", "word-stats"]]) {
+      const { code, stderr } = await cli(tree, "plugins", ...words, "--project");
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /is a link, and what it leads to is not changed/);
+      assert.equal(Deno.readTextFileSync(`${tree.root}/${kept}`), "mine");
+    }
+  }
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { configure, runCli } from "../helpers/cli.ts";
+import { cliEnvironment, configure, MAIN, runCli } from "../helpers/cli.ts";
+import { HAS_TMUX, openPty } from "../helpers/tmux.ts";
 import { makeWorktree } from "../helpers/worktree.ts";
 
 Deno.test("a tool's result goes to standard output and nothing else does", async () => {
@@ -148,4 +149,27 @@ Deno.test("flags that the user chose need worker options, and say so", async () 
   });
   assert.notEqual(result.code, 0);
   assert.match(result.stdout + result.stderr, /--unstable-worker-options/);
+});
+
+Deno.test({
+  name: "a result does not steer the terminal that it is shown on",
+  ignore: !HAS_TMUX,
+  async fn() {
+    using tree = makeWorktree({ files: { "a.txt": "evil\x1b]0;pwned\x07\x1b[2J text\n" } });
+    for (const output of ["text", "json"]) {
+      await using pty = await openPty({
+        command: [
+          Deno.execPath(),
+          ...["run", "-A", MAIN, "tool", "file_read", '{"path": "a.txt"}'],
+          ...["-o", output, "--path", tree.work],
+        ],
+        env: cliEnvironment(tree, { TERM: null }),
+        cwd: tree.root,
+      });
+      await pty.waitFor("evil");
+      assert.equal(await pty.exit(), 0);
+      assert.notEqual(await pty.title(), "pwned", output);
+      assert.match(await pty.scrollback(), /evil.*pwned.* text/s);
+    }
+  },
 });

@@ -236,7 +236,18 @@ Deno.test("delegation: no final text is told with what was done", async () => {
 
 Deno.test("delegation: independent delegations that may not write run at once, up to the limit; others one by one", async () => {
   const readers = { tool_permission: { edit: "deny", bash: "deny", vcs: "deny", mcp: "deny", web: "deny" } };
-  for (const [role, parallel, expected] of [["reader", 3, 3], ["reader", 1, 1], ["writer2", 3, 1]] as const) {
+  // What would ask is open where somebody may say yes.
+  for (
+    const [role, parallel, person, expected] of [
+      ["reader", 3, true, 3],
+      ["reader", 1, false, 1],
+      ["writer2", 3, false, 1],
+      ["looker", 3, false, 3],
+      ["looker", 3, true, 1],
+      ["researcher", 3, false, 3],
+      ["editor", 3, false, 3],
+    ] as const
+  ) {
     let now = 0, most = 0;
     await using rig = await headRig(async (asked) => {
       if (asked.last === "go") {
@@ -253,11 +264,16 @@ Deno.test("delegation: independent delegations that may not write run at once, u
       now--;
       return { content: `did ${asked.last}` };
     }, {
-      files: roles({ reader: readers, writer2: { tool_permission: { bash: "deny" } } }),
+      files: roles({
+        reader: readers,
+        writer2: { tool_permission: { bash: "deny" } },
+        looker: { tool_permission: { edit: "deny" } },
+      }),
       settings: { delegate: { parallel, max_depth: 3 } },
+      ...(person ? { person: () => "no" } : {}),
     });
     await rig.run();
-    assert.equal(most, expected, `${role} with ${parallel}`);
+    assert.equal(most, expected, `${role} with ${parallel}${person ? " and a person" : ""}`);
     const answers = rig.asked.at(-1)!.messages.filter(({ role }) => role === "tool").map(({ content }) =>
       content
     );

@@ -21,7 +21,8 @@ Deno.test("prompts: what sub-agents, leads and stages are told is short", () => 
     task: "",
     stage: stages[3]!,
     results: [],
-    before: { number: 3, stage: stages[2]! },
+    number: 4,
+    before: stages[2]!,
     loop: { iteration: 1, results: [], findings: null, verdict: "VERDICT:" },
   });
   assert.ok(brief.length <= 450, String(brief.length));

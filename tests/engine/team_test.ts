@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readSession, verifySession } from "../../src/session/store.ts";
+import { catalogPort } from "../../src/engine/host_port.ts";
 import { type Asked, calls, headRig, type Reply, roles } from "./_heads.ts";
 
 const AB = roles({ alpha: { system_prompt: "You are alpha." }, beta: { system_prompt: "You are beta." } });
@@ -33,7 +34,7 @@ Deno.test("team: each stage gets the task, the results before it, the note and i
   assert.equal(
     second,
     `Team: duo (two steps)\n\nOriginal task:\nship the thing\n\n## Stage 1 result (${one}):\nfact one\n\n` +
-      "Stage 1 handoff from alpha: Pass the facts on.\n\nYour stage (beta):\nWrite it up.",
+      "Stage 2 handoff from alpha: Pass the facts on.\n\nYour stage (beta):\nWrite it up.",
   );
   for (const name of rig.session.object().sub_sessions) {
     assert.equal((await verifySession(place(rig.tree), name)).ok, true);
@@ -96,7 +97,7 @@ Deno.test("team: stages before a loop run once and stay known, stages after it t
   ], {
     files: {
       ...AB,
-      ...team({ four: { stages: ["planner", "alpha", "beta", "writer"], loop: { from: 2, until: 3 } } }),
+      ...team({ four: { stages: ["planner", "alpha", "beta", "writer"], loop: { from: 1, until: 2 } } }),
     },
   });
   const { content } = await rig.call("team", { name: "four", task: "t" });
@@ -124,7 +125,7 @@ Deno.test("team: what cannot work is said before the first stage costs anything"
     const [name, expected] of [
       [
         "ghosts",
-        /^Error: team "ghosts" failed: stage 2 has an unknown role: unknown role "ghost"; there are /,
+        /^Error: team "ghosts" failed: Unknown role: ghost \(stage 2\); unknown role "ghost"; there are /,
       ],
       ["empty", /^Error: team "empty" has no stages$/],
       ["moody", /^Error: team "moody" failed: stage 1 wants the mode "plna", and there are build, plan$/],
@@ -165,6 +166,12 @@ Deno.test("team: a team in itself is a cycle, and nesting has an end", async () 
   await using rig = await headRig(start, { files });
   const { content } = await rig.run();
   assert.match(content!, /Team nesting limit reached \(2\): third/);
+  // 0 is no limit; a team in itself stays one.
+  await using deep = await headRig(start, { files, settings: { max_team_depth: 0 } });
+  assert.match(
+    (await deep.run()).content!,
+    /saw \[team third\] saw .*Team cycle detected: outer -> inner -> third -> outer/s,
+  );
   await using cycle = await headRig(
     (asked) =>
       asked.messages.at(-1)?.role === "tool"
@@ -206,4 +213,21 @@ Deno.test("team: a role that is closed to delegation closes the team", async () 
     (await rig.call("team", { name: "one", task: "t" })).content,
     /its role hermit is not to be delegated to/,
   );
+});
+
+Deno.test("team: without a conversation, what does not exist is said first", async () => {
+  await using rig = await headRig([], { files: { ...AB, ...team({ empty: { stages: [] } }) } });
+  const port = catalogPort(() => rig.shared.catalog, false);
+  const said = async (operation: string, input: Record<string, unknown>) => {
+    try {
+      return String(await port.call(operation, { task: "t", ...input }));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.match(await said("team", { name: "ghost" }), /^unknown team "ghost"; there are empty, /);
+  assert.equal(await said("team", { name: "empty" }), 'team "empty" has no stages');
+  assert.match(await said("team", { name: "writing" }), /needs a conversation/);
+  assert.match(await said("delegate", { role: "ghost" }), /^unknown role "ghost"; there are /);
+  assert.match(await said("delegate", { role: "alpha" }), /needs a conversation/);
 });

@@ -22,6 +22,7 @@ Deno.test("a turn runs tools until the model answers, and everything is recorded
     errors: [],
     denied: [],
     usage: { prompt_tokens: 22, completion_tokens: 14, total_tokens: 36 },
+    context: 18,
     duration: 0,
   });
   // Text beside the calls stays in the conversation.

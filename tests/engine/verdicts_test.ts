@@ -58,4 +58,8 @@ for (const [text, expected] of verdicts) {
 Deno.test("verdict: another word may be configured, signs of patterns included", () => {
   assert.equal(passes("Result (final): PASS", "Result (final):"), true);
   assert.equal(passes("Result xfinalx: PASS", "Result (final):"), false);
+  // A marker that names the outcome itself means the same.
+  assert.equal(passes("Good.\nVERDICT: PASS", "VERDICT: PASS"), true);
+  assert.equal(passes("VERDICT: CHANGES", "VERDICT: PASS"), false);
+  assert.equal(passes("VERDICT: PASS PASS", "VERDICT: PASS"), false);
 });

@@ -100,7 +100,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Bytes through one of the web's compressions. */
 export async function compressed(
   bytes: Uint8Array | string,
-  format: "gzip" | "deflate",
+  format: "gzip" | "deflate" | "deflate-raw",
 ): Promise<Uint8Array> {
   const source = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream(format));
   return new Uint8Array(await new Response(source).arrayBuffer());

@@ -86,9 +86,30 @@ Deno.test("the tool registry is filled while plugins are built and only read aft
   assert.equal(registry.ownerOf("noop"), "search");
   assert.ok(registry.frozen);
   assert.match(String(late), /frozen/);
-  assert.throws(() => server.insert(new ToolRegistry()), /only read now/);
+  assert.throws(() => server.insert(new Map(), Map), /only read now/);
   assert.throws(() => server.add(plugin("more")), /started already/);
   await assert.rejects(server.start(), /twice/);
+});
+
+Deno.test("nothing is changed in ready, by whichever plugin comes first", async () => {
+  class Box {
+    frozen = false;
+    freeze(): void {
+      this.frozen = true;
+    }
+  }
+  const seen: unknown[] = [];
+  const early = plugin("early", [], {
+    build: (server) => void server.insert(new Box()),
+    ready: (server) => {
+      assert.throws(() => server.resource(ToolRegistry).register(noop), /frozen/);
+      assert.throws(() => server.insert(new Map(), Map), /all plugins are built/);
+      seen.push(server.resource(Box).frozen);
+    },
+  });
+  const server = await new Server().add(early, new ToolsPlugin()).start();
+  assert.deepEqual(seen, [true]);
+  assert.deepEqual(server.resource(ToolRegistry).list(), []);
 });
 
 Deno.test("a plugin without the dependency it uses is told which one", async () => {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { codeTest, git, policyOf, runCommand, testRows } from "./_fixtures.ts";
+import { compileCall } from "../../src/policy/compile.ts";
+import { checkCommand } from "../../src/policy/shell_command.ts";
+import { ToolPolicy } from "../../src/policy/tool_policy.ts";
+import { codeTest, git, inputOf, policyOf, runCommand, testRows } from "./_fixtures.ts";
 
 testRows([
   // commands
@@ -247,4 +250,95 @@ Deno.test("policy: without a list the user's shell runs the command", () => {
     command: "a | b",
   });
   assert.deepEqual(command, { mode: "shell", segments: [], programs: ["/bin/sh"], paths: [] });
+});
+
+Deno.test("policy: a path that is denied refuses its segment, and the refusal names it", () => {
+  const over = { tool_permission: { bash: "allow", bash_allow: ["cat", "ls"] } };
+  const policy = policyOf(over, { checkCommand });
+  const of = (command: string) => policy.resolve(runCommand, { command });
+  const { action, reason, command } = of("ls && cat a > ../x; cat a | cat >> ../x");
+  assert.equal(action, "deny");
+  assert.ok(reason.includes("(in: cat a > ../x)") && reason.includes("(in: cat >> ../x)"), reason);
+  assert.deepEqual(command!.segments.map(({ allowed }) => allowed), [true, false, true, false]);
+  assert.deepEqual(of("cd .. && ls").command!.segments.map(({ allowed }) => allowed), [false, true]);
+});
+
+Deno.test("policy: redirections need what the keys edit and read say", () => {
+  const of = (keys: Record<string, string>, command: string) =>
+    policyOf({ tool_permission: { bash: "allow", bash_allow: ["cat"], ...keys } }, { checkCommand })
+      .resolve(runCommand, { command });
+  for (
+    const [keys, command, action, rule] of [
+      [{ edit: "ask" }, "cat a > b", "ask", "tool_permission.edit"],
+      [{ edit: "ask" }, "cat < a", "allow", "tool_permission.bash"],
+      [{ edit: "deny" }, "cat a > b", "deny", "tool_permission.bash_allow"],
+      [{ read: "ask" }, "cat < a", "ask", "tool_permission.read"],
+      [{ read: "deny" }, "cat < a", "deny", "tool_permission.bash_allow"],
+      [{ read: "deny" }, "cat a > b", "allow", "tool_permission.bash"],
+      [{ edit: "ask", read: "deny" }, "cat < a > b", "deny", "tool_permission.bash_allow"],
+      [{ edit: "deny", read: "deny" }, "cat a > /dev/null 2>&1", "allow", "tool_permission.bash"],
+    ] as const
+  ) {
+    const decision = of(keys, command);
+    assert.deepEqual([decision.action, decision.rule], [action, rule], `${JSON.stringify(keys)} ${command}`);
+  }
+  const both = of({ edit: "ask", read: "ask" }, "cat < a > b; cat < c > d");
+  assert.deepEqual(both.trail.filter(({ action }) => action === "ask").map(({ rule }) => rule), [
+    "tool_permission.read",
+    "tool_permission.edit",
+  ]);
+});
+
+Deno.test("policy: a redirect replaces no file that a rule keeps from being read", () => {
+  const path_rules = [
+    { path: "/data", access: "write", action: "allow" },
+    { path: "secret", access: "read", action: "deny" },
+  ];
+  const policy = policyOf({ path_rules, tool_permission: { bash: "allow", bash_allow: ["echo", "tee"] } }, {
+    checkCommand,
+  });
+  for (
+    const [command, action] of [
+      ["echo a > .env", "deny"],
+      ["echo a >> sub/id_rsa", "deny"],
+      ["echo a | tee .env", "deny"],
+      ["echo a > secret/x", "deny"],
+      ["echo a > env.txt", "allow"],
+      ["echo a > /data/x", "allow"],
+    ] as const
+  ) assert.equal(policy.resolve(runCommand, { command }).action, action, command);
+});
+
+Deno.test("policy: a command that bash_auto leaves to the shell still shows the verdicts", () => {
+  const over = { tool_permission: { bash: "ask", bash_auto: ["ls"] } };
+  const { action, command, trail } = policyOf(over, { checkCommand })
+    .resolve(runCommand, { command: "ls | wc -l" });
+  assert.deepEqual([action, command!.mode, command!.programs], ["ask", "shell", ["/bin/sh"]]);
+  assert.deepEqual(command!.segments.map(({ text, allowed }) => [text, allowed]), [["ls", true], [
+    "wc -l",
+    false,
+  ]]);
+  assert.ok(trail.some(({ rule, reason }) => rule === "tool_permission.bash_auto" && /`wc`/.test(reason)));
+});
+
+Deno.test("policy: of what a dev tool chooses from, only what is listed can start, whatever is decided", () => {
+  const choosing = { ...codeTest, programs: () => ["npm", "make", "env", "kill"] };
+  const programs = (over: Record<string, unknown>, more = {}) => {
+    const input = inputOf({ tool_permission: { bash: "allow", ...over } }, more);
+    const decision = new ToolPolicy(input).resolve(choosing, {});
+    return {
+      action: decision.action,
+      names: Object.keys(compileCall(choosing, decision, input, false).guard.programs!),
+    };
+  };
+  assert.deepEqual(programs({}), { action: "allow", names: ["npm", "make", "env"] });
+  assert.deepEqual(programs({ bash_allow: ["make test", "ls"] }), { action: "allow", names: ["make"] });
+  assert.deepEqual(programs({ bash_allow: ["ls", "makes"] }), { action: "deny", names: [] });
+  assert.deepEqual(programs({ bash_allow: ["ls"] }, { open: true }), { action: "allow", names: [] });
+  const within = { allow: [["npm test"]], auto: [], rules: [] };
+  assert.deepEqual(programs({ bash_allow: ["make", "npm"] }, { within }), {
+    action: "allow",
+    names: ["npm"],
+  });
+  assert.deepEqual(programs({ bash_allow: ["make"] }, { within }), { action: "deny", names: [] });
 });

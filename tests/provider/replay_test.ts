@@ -244,3 +244,50 @@ Deno.test("a broken recording names file and line", () => {
     ConfigError,
   );
 });
+
+Deno.test("conversations that ran beside each other are played in whatever order they ask, each in its own", async () => {
+  using tree = makeWorktree();
+  const file = `${tree.root}/recording.jsonl`;
+  const started = (
+    task: string,
+  ): ChatMessage[] => [{ role: "user", content: `${task} of sub_20261130_235959_a1b2c3` }];
+  const later = (task: string, session: string): ChatMessage[] => [
+    { role: "user", content: `${task} of ${session}` },
+    CALLED,
+    RESULT("the same for all"),
+  ];
+  const inner: Provider = {
+    name: "inner",
+    model: "m",
+    async *chat(messages) {
+      await Promise.resolve();
+      yield { type: "token", text: `${messages.length}: ${messages[0]!.content!.slice(0, 6)}` };
+      yield { type: "done", finish: "stop" };
+    },
+  };
+  const recorder = recordProvider(inner, file);
+  await ask(recorder);
+  const tasks = ["task a", "task b", "task c"];
+  for (const task of tasks) await ask(recorder, started(task));
+  for (const task of [...tasks].reverse()) await ask(recorder, later(task, "sub_20261130_235959_a1b2c3"));
+  await ask(recorder, [...HI, CALLED, RESULT("all done")]);
+  await recorder.close!();
+
+  for (const order of [[0, 1, 2], [2, 0, 1], [1, 2, 0]]) {
+    const replay = createReplayProvider(file);
+    await ask(replay);
+    const said = await Promise.all(order.map(async (i) => {
+      const first = await ask(replay, started(tasks[i]!));
+      return [first.text, (await ask(replay, later(tasks[i]!, "sub_20270101_000000_zzzzzz"))).text];
+    }));
+    assert.deepEqual(said, order.map((i) => [`1: ${tasks[i]}`, `3: ${tasks[i]}`]), String(order));
+    assert.match((await ask(replay, [...HI, CALLED, RESULT("all done")])).text, /^\d: /);
+    await replay.close!();
+  }
+
+  const early = createReplayProvider(file);
+  await ask(early);
+  await ask(early, started("task b"));
+  await ask(early, [...HI, CALLED, RESULT("all done")]);
+  await assert.rejects(early.close!(), isDrift(/exchange 2 \(line 3\)/));
+});

@@ -103,6 +103,18 @@ Deno.test("a default fills in for a parameter that was left out or null", () => 
   assert.deepEqual(clean({ limit }, { limit: 3 }), { limit: 3 });
 });
 
+Deno.test("what a handler does to a default does not reach the next call", () => {
+  const t = tool({
+    tags: { type: "array", default: [] },
+    box: { type: "object", properties: { list: { type: "array", default: ["x"] } } },
+  });
+  const first = cleanArguments(t, { box: {} }) as { tags: string[]; box: { list: string[] } };
+  first.tags.push("kept");
+  first.box.list.push("kept");
+  assert.deepEqual(cleanArguments(t, { box: {} }), { tags: [], box: { list: ["x"] } });
+  assert.deepEqual(t.parameters.properties.tags!.default, []);
+});
+
 Deno.test("the advertised schema does not require a parameter that has a default", () => {
   const t = tool({ a: { type: "string" }, b: { type: "integer", default: 1 } }, ["a", "b"]);
   assert.deepEqual(advertisedSchema(t.parameters).required, ["a"]);

@@ -48,6 +48,18 @@ Deno.test("a duplicate name or alias is an error that names both owners", () => 
   assert.equal(registry.get("other"), null);
 });
 
+Deno.test("what is no tool is refused where it is registered", () => {
+  for (const wrong of [undefined, null, "say", { name: "say" }, { execute: () => "" }]) {
+    assert.throws(() => new ToolRegistry().register(wrong as never, "mine"), {
+      name: "TypeError",
+      message: "Cannot register what mine gave: it is no tool; make one with defineTool",
+    });
+  }
+  for (const wrong of [undefined, null, {}, 5]) {
+    assert.throws(() => new ToolRegistry().registerToolset(wrong as never), /is no toolset/);
+  }
+});
+
 Deno.test("a frozen registry takes nothing more", () => {
   const registry = new ToolRegistry().register(echo("say")).freeze();
   assert.ok(registry.frozen);
@@ -107,6 +119,15 @@ Deno.test("JSON results stay JSON and a thrown error becomes a ToolError with th
     registry.execute("boom", { text: "" }),
     (e: ToolError) => e instanceof ToolError && e.message === "boom failed: bad thing",
   );
+});
+
+Deno.test("a handler that returns nothing gives null, and JSON that looks like a result stays JSON", async () => {
+  const json = { kind: "tool_result", rows: [1] };
+  const registry = new ToolRegistry()
+    .register(echo("nothing", { execute: () => undefined as never }))
+    .register(echo("json", { execute: () => json }));
+  assert.equal(await registry.execute("nothing", { text: "" }), null);
+  assert.deepEqual(await registry.execute("json", { text: "" }), json);
 });
 
 Deno.test("a toolset registers all of its tools", async () => {

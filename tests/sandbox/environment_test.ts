@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { acceptsAddition, childEnvironment, looksSecret, SETTINGS } from "../../src/sandbox/environment.ts";
+import {
+  acceptsAddition,
+  childEnvironment,
+  looksSecret,
+  PASSED,
+  SETTINGS,
+} from "../../src/sandbox/environment.ts";
 
 const windows = Deno.build.os === "windows";
 const PATH = windows ? "C:\\Windows" : "/usr/bin:/bin";
@@ -148,4 +154,38 @@ Deno.test("the source is not changed", () => {
   const source = Object.freeze({ PATH, HOME: "/h" });
   childEnvironment(source, Object.freeze({ A: "1" }));
   assert.deepEqual(source, { PATH, HOME: "/h" });
+});
+
+Deno.test("the documentation's list of secrets is what holds", () => {
+  const text = Deno.readTextFileSync(new URL("../../src/sandbox/README.md", import.meta.url));
+  const section = text.split("\n## ").find((part) => part.startsWith("What children get"))!;
+  const items = section.split(/\n- /).slice(1).map((item) =>
+    [...item.split("\n\n")[0]!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)
+  );
+  assert.equal(items.length, 6);
+  const [held, ended, urls, sockets, providers, values] = items as [
+    string[],
+    string[],
+    string[],
+    string[],
+    string[],
+    string[],
+  ];
+  assert.ok(items.every((item) => item.length >= 5));
+  const named = (name: string) =>
+    assert.ok(looksSecret(name, "x") && looksSecret(name.toLowerCase(), "x"), name);
+  for (const word of held) named(`A_${word}_B`);
+  for (const word of ended) for (const name of [word, `MY_${word}`]) named(name);
+  for (const name of [...urls, ...sockets]) named(name);
+  for (const name of providers) named(name.replace("*", "X"));
+  const filler = "0123456789abcdef0123456789abcdef01234567";
+  for (const form of values) {
+    const value = form.startsWith("AKIA") ? "AKIA0123456789ABCDEF" : form.replaceAll("…", filler);
+    assert.ok(looksSecret("X", value), value);
+  }
+  const table = section.slice(0, section.indexOf("| set |"));
+  for (const name of PASSED.slice(0, PASSED.indexOf("SYSTEMROOT"))) {
+    const kind = /^XDG_(.*)_HOME$/.exec(name)?.[1];
+    assert.ok(kind ? table.includes(kind) : table.includes(`\`${name}\``), name);
+  }
 });

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
+import { alone, isAlone } from "./_alone.ts";
 import { compare } from "./_shell_compare.ts";
 import { commandLine, PLAIN, random } from "./_shell_grammar.ts";
 
-// In a file of its own: starting a process costs by the memory of the one that starts it.
+const name = "2,000 random command lines do as real processes what bash does";
+
+// In a process of its own: to start a process costs by the memory of the one that starts it.
 Deno.test({
-  name: "2,000 random command lines do as real processes what bash does",
+  name,
   ignore: Deno.build.os === "windows",
   async fn() {
+    if (!isAlone()) return await alone("shell_compare_test.ts", name);
     const next = random(5);
     const lines = function* () {
       while (true) yield commandLine(PLAIN, next);

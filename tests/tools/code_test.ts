@@ -252,6 +252,8 @@ test("an allowlist for commands holds here too", async () => {
   const of = (list: string[], more = {}) =>
     call(codeTest, tree, {}, { env, config: { "tool_permission.bash_allow": list, ...more } });
   assert.match((await of(["npm run"])).content, /exit 0\nnpm run test$/);
+  assert.match((await of(["npm test"])).content, /exit 0\nnpm run test$/);
+  assert.match((await of(["npm test --if-present"])).content, /^Error: code_test would run "npm run test"/);
   assert.match(
     (await of(["npm ru", "git"])).content,
     /^Error: code_test would run "npm run test", which tool_permission\.bash_allow does not list: npm ru, git$/,

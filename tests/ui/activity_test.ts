@@ -315,3 +315,17 @@ Deno.test("the footer has seconds and tokens", () => {
   assert.equal(formatFooter(2.06, 29238), "(2.1s, 29,238 tokens)");
   assert.equal(formatFooter(0, null), "(0.0s)");
 });
+
+Deno.test("tracked files that a command changed are named on one clean line below its output", async () => {
+  const { formatChanged } = await import("../../src/ui/activity.ts");
+  const style = createStyle(false);
+  assert.deepEqual(formatChanged([], style), []);
+  assert.deepEqual(
+    formatChanged([{ path: "a", kind: "changed" }, { path: "b\x1b[2J", kind: "removed" }], style).map((
+      line,
+    ) => line.includes("\x1b")),
+    [false],
+  );
+  const many = Array.from({ length: 12 }, (_, i) => ({ path: `f${i}`, kind: "made" as const }));
+  assert.match(formatChanged(many, style)[0]!, /^± f0 \(made\), .*f7 \(made\) and 4 more$/);
+});

@@ -54,7 +54,19 @@ Deno.test("charset: header, then what the page says, then UTF-8, then windows-12
 
 Deno.test("content type: what there is of it", () => {
   assert.deepEqual(parseContentType("Text/HTML;charset=UTF-8"), { essence: "text/html", charset: "utf-8" });
-  for (const header of ["", ";", "html", "/", "a/b/c", "text / html"]) {
+  for (
+    const header of [
+      "",
+      ";",
+      "html",
+      "/",
+      "a/b/c",
+      "text / html",
+      "a/b c",
+      "a/\u202eb",
+      `a/${"b".repeat(101)}`,
+    ]
+  ) {
     assert.deepEqual(parseContentType(header), { essence: "", charset: "" });
   }
 });
