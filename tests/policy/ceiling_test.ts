@@ -49,7 +49,12 @@ function ceiling(
   });
 }
 
-const HOST_WRITES = ["/w/.polyglav/sessions", "/w/.polyglav/.gitignore", "/home/u/.local/state/polyglav"];
+const HOST_WRITES = [
+  "/w/.polyglav/sessions",
+  "/w/.polyglav/journal",
+  "/w/.polyglav/.gitignore",
+  "/home/u/.local/state/polyglav",
+];
 const HOST_READS = ["/w", "/app", "/home/u/.config/polyglav", "/home/u/.local/state/polyglav"];
 
 Deno.test("ceiling: tools that read give a process that reads the worktree and what it needs itself", () => {
