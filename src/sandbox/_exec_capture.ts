@@ -85,7 +85,7 @@ async function makeFifos(directory: string): Promise<string[]> {
   for (const program of FIFO_HELPERS) {
     if (Deno.permissions.querySync({ name: "run", command: program }).state !== "granted") continue;
     const mark = crypto.randomUUID().slice(0, 13);
-    const paths = Array.from({ length: 8 }, () => join(directory, `${mark}-${serial++}`));
+    const paths = Array.from({ length: 32 }, () => join(directory, `${mark}-${serial++}`));
     try {
       const child = new Deno.Command(program, {
         args: ["-m", "600", ...paths],
@@ -137,7 +137,8 @@ export class OutputCapture {
     const capture = pipe
       ? new OutputCapture(pipe, maxBytes, -1)
       : OutputCapture.#openFile(options.directory, maxBytes);
-    capture.#schedule(1);
+    // Most commands have ended by then; more than a pipe holds waits that long once.
+    capture.#schedule(IDLE);
     return capture;
   }
 
