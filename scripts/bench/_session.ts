@@ -40,3 +40,25 @@ export async function measureAppends(
   }
   return { early: median(early), late };
 }
+
+/** Writes a session of `records` records: turns in which a tool is called and the model answers. */
+export async function makeLongSession(
+  place: { readonly worktree: string; readonly stateDir: string; readonly name: string },
+  records: number,
+): Promise<void> {
+  const session = await openSession({ ...place, noiseTools: [], maxToolChars: 0 });
+  for (let at = 1; at < records; at += 5) {
+    session.startTurn({
+      model: "m",
+      provider: "p",
+      mode: "build",
+      reasoning: "auto",
+      prompt: `question ${at}`,
+    });
+    session.toolStart({ id: `c${at}`, tool: "file_read", input: { path: `src/file_${at}.ts` }, round: 1 });
+    session.toolEnd({ id: `c${at}`, output: "1|a line of a file\n".repeat(40), is_error: false });
+    session.text("text", "a paragraph of an answer, as long as most are. ".repeat(8), 2);
+    session.endTurn("ok", null);
+  }
+  session.close();
+}

@@ -289,8 +289,39 @@ const sections: Record<string, () => Promise<void>> = {
       unit: "",
     });
   },
+  resume: () =>
+    withModel(async (model) => {
+      const { makeLongSession } = await import("./_session.ts");
+      await makeLongSession(
+        { worktree: work, stateDir: join(home, ".local/state/polyglav"), name: "long" },
+        5000,
+      );
+      let fresh = 0;
+      const run = async (name: string) =>
+        must(await measure([...turn(model.conversation(0).url), "--session-id", name], { env })).wall;
+      const [ours, base] = await compare([() => run("long"), () => run(`new-${fresh++}`)], times);
+      report({
+        what: "a turn in a session of 5,000 records, beyond a new one",
+        ours: ms(ours!),
+        base: ms(base!),
+        ratio: ours! - base!,
+        budget: 300,
+        unit: " ms",
+      });
+    }),
   async session() {
     const { measureAppends } = await import("./_session.ts");
+    const { writeLongSession } = await import("./_resume.ts");
+    await writeLongSession(join(home, "resume"), 5000);
+    const [time] = await compare([() => resumed(join(home, "resume"))], times);
+    report({
+      what: "resuming a session of 5,000 records",
+      ours: ms(time!),
+      base: "",
+      ratio: time!,
+      budget: 300,
+      unit: " ms",
+    });
     const { early, late } = await measureAppends(join(home, "log"));
     report({
       what: "session append at record 100,000 / record 10",
@@ -308,6 +339,11 @@ let terminal: Promise<TerminalFigures> | null = null;
 function terminalFigures(): Promise<TerminalFigures> {
   return terminal ??= measure([deno, "run", "-A", join(here, "terminal.ts")], { env })
     .then((result) => JSON.parse(must(result).stdout));
+}
+
+async function resumed(folder: string): Promise<number> {
+  const { stdout } = must(await measure([deno, "run", "-A", join(here, "_resume.ts"), folder], { env }));
+  return JSON.parse(stdout).time;
 }
 
 async function withModel(run: (model: ScriptedModel) => Promise<void>): Promise<void> {
