@@ -1,5 +1,5 @@
 /**
- * Makes a build: the program as a few files of JavaScript that start in half the time, with all packages in them.
+ * Makes a build: the program as a few files of JavaScript that start in about a quarter less time, with all packages in them.
  *
  * usage: deno task build [--out DIR]
  *
@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { dirname, join } from "../src/text/path.ts";
+import { dirname, isAbsolute, join, toSlashes } from "../src/text/path.ts";
 
 /** Modules that are loaded by their address and so keep their own: workers, hosts of plugins, the library of plugins. */
 export const ENTRIES: readonly string[] = [
@@ -31,8 +31,20 @@ export const ENTRIES: readonly string[] = [
  */
 export async function build(root: string, out: string): Promise<void> {
   if (!isBuild(out)) throw new Error(`${out} holds something that is no build; give another --out`);
-  const fresh = `${out}.new`;
-  remove(fresh);
+  // A name of its own: what lies beside the build is somebody else's.
+  const fresh = `${out}.${crypto.randomUUID().slice(0, 8)}.new`;
+  try {
+    await make(root, fresh);
+    remove(out);
+    Deno.renameSync(fresh, out);
+  } catch (error) {
+    remove(fresh);
+    throw error;
+  }
+}
+
+/** Bundles into a folder that is not there yet. */
+async function make(root: string, fresh: string): Promise<void> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "bundle",
@@ -57,8 +69,6 @@ export async function build(root: string, out: string): Promise<void> {
     `${JSON.stringify({ built: version, unstable, nodeModulesDir: "none" }, null, 2)}\n`,
   );
   for (const entry of ENTRIES) preload(join(fresh, entry.replace(/\.ts$/, ".js")));
-  remove(out);
-  Deno.renameSync(fresh, out);
 }
 
 /**
@@ -131,9 +141,9 @@ if (import.meta.main) {
   }
   const out = value === undefined
     ? join(root, "dist/polyglav")
-    : value.startsWith("/")
+    : isAbsolute(value)
     ? join(value)
-    : join(Deno.cwd(), value);
+    : join(toSlashes(Deno.cwd()), value);
   try {
     Deno.mkdirSync(dirname(out), { recursive: true });
     await build(root, out);

@@ -156,7 +156,7 @@ function* sources(directory: string): Generator<string> {
 }
 
 if (import.meta.main) {
-  const root = dirname(dirname(new URL(import.meta.url).pathname));
+  const root = dirname(dirname(decodeURIComponent(new URL(import.meta.url).pathname)));
   const files = [join(root, "main.ts"), ...sources(join(root, "src")), ...sources(join(root, "tools"))];
   const breaches = files.flatMap((file) => checkText(relative(root, file), Deno.readTextFileSync(file)));
   for (const breach of breaches) console.error(breach);

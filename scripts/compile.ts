@@ -106,7 +106,7 @@ export async function projectFlags(root: string, project: string): Promise<strin
 }
 
 if (import.meta.main) {
-  const root = dirname(dirname(new URL(import.meta.url).pathname));
+  const root = dirname(dirname(decodeURIComponent(new URL(import.meta.url).pathname)));
   const targets: string[] = [];
   let out = join(root, "dist"), policy: string | null = null;
   for (let i = 0; i < Deno.args.length; i++) {

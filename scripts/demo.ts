@@ -7,7 +7,7 @@
  */
 import { dirname, join } from "../src/text/path.ts";
 
-const root = dirname(dirname(new URL(import.meta.url).pathname));
+const root = dirname(dirname(decodeURIComponent(new URL(import.meta.url).pathname)));
 const fixtures = join(root, "tests/fixtures");
 
 function copy(from: string, to: string): void {

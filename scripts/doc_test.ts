@@ -6,11 +6,11 @@
  */
 import { dirname, join } from "../src/text/path.ts";
 
-const root = dirname(dirname(new URL(import.meta.url).pathname));
+const root = dirname(dirname(decodeURIComponent(new URL(import.meta.url).pathname)));
 const config = JSON.parse(Deno.readTextFileSync(join(root, "deno.json")));
 const directory = Deno.makeTempDirSync({ prefix: "polyglav-" });
 const own = Object.entries(config.exports as Record<string, string>).map(([name, file]) =>
-  [join(config.name, name), `file://${join(root, file)}`] as const
+  [join(config.name, name), new URL(`../${file}`, import.meta.url).href] as const
 );
 Deno.writeTextFileSync(
   join(directory, "deno.json"),

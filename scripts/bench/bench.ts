@@ -9,7 +9,7 @@ import type { TerminalFigures } from "./terminal.ts";
 import { makeTree } from "./_tree.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted_model.ts";
 
-const here = dirname(new URL(import.meta.url).pathname);
+const here = dirname(decodeURIComponent(new URL(import.meta.url).pathname));
 const main = join(here, "../../main.ts");
 const deno = Deno.execPath();
 const words = [...Deno.args];

@@ -34,6 +34,8 @@ export const command: Command = {
     "Nothing is changed. Exit code 1 where something is broken.",
   options: {
     ...POLICY_OPTIONS,
+    provider: { type: "string", value: "NAME", help: "the provider to look at; default: the configured one" },
+    "base-url": { type: "string", value: "URL", help: "its address" },
     output: {
       type: "string",
       short: "o",
@@ -51,7 +53,8 @@ export const command: Command = {
 
 async function run({ values, io }: Invocation): Promise<number> {
   const { canLaunch } = await import("../sandbox/launch.ts");
-  const host = await prepare(values, io, {}, { quiet: canLaunch() });
+  const flags = { provider: values.provider, base_url: values["base-url"] };
+  const host = await prepare(values, io, flags, { quiet: canLaunch() });
   const code = await underCeiling(host, () => flagsOf(host));
   if (code !== null) return code;
   const lines = await examine(host);

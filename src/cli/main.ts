@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { cleanStyled } from "../text/ansi.ts";
 import type { CliIo } from "./_command.ts";
 import { COMMANDS } from "./_table.ts";
 import { VERSION } from "./_version.ts";
@@ -107,10 +108,11 @@ async function report(error: unknown, io: CliIo): Promise<number> {
 }
 
 function createIo(): CliIo {
-  const stderrIsTerminal = Deno.stderr.isTerminal();
+  const stderrIsTerminal = Deno.stderr.isTerminal(), stdoutIsTerminal = Deno.stdout.isTerminal();
+  // Each command cleans what others wrote; on a terminal nothing depends on that.
   return {
-    out: (text) => writeAll(Deno.stdout, text),
-    err: (text) => writeAll(Deno.stderr, text),
+    out: (text) => writeAll(Deno.stdout, stdoutIsTerminal ? cleanStyled(text) : text),
+    err: (text) => writeAll(Deno.stderr, stderrIsTerminal ? cleanStyled(text) : text),
     env: readEnv,
     get cwd() {
       return Deno.cwd();
@@ -118,9 +120,7 @@ function createIo(): CliIo {
     get stdinIsTerminal() {
       return Deno.stdin.isTerminal();
     },
-    get stdoutIsTerminal() {
-      return Deno.stdout.isTerminal();
-    },
+    stdoutIsTerminal,
     stderrIsTerminal,
     get color() {
       return stderrIsTerminal && !readEnv("NO_COLOR") && readEnv("TERM") !== "dumb";

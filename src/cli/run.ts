@@ -112,6 +112,11 @@ async function run({ values, io }: Invocation): Promise<number> {
   const launches = canLaunch();
   const host = await prepare(values, io, flagsOf(values), { quiet: launches });
   const files = { replay: pathArgument(values.replay, io), record: pathArgument(values.record, io) };
+  for (const [name, file] of [["record", files.record], ["audit", pathArgument(values.audit, io)]] as const) {
+    if (file !== undefined) {
+      (await import("./_output_file.ts")).checkOutput(`run: --${name}`, file, host.worktree);
+    }
+  }
   const address = !launches || files.replay
     ? null
     : providerAddress(host.settings, io.env, readKeys(host.paths.config));

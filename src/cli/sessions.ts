@@ -17,8 +17,9 @@ import {
   verifySession,
 } from "../session/store.ts";
 import { cleanForTerminal, cleanJson } from "../text/ansi.ts";
-import { join } from "../text/path.ts";
+import { isAbsolute, join, toSlashes } from "../text/path.ts";
 import type { CliIo, Command, Invocation } from "./_command.ts";
+import { checkOutput } from "./_output_file.ts";
 import { formatList, formatSession } from "./_sessions_text.ts";
 import { resolveWorktree } from "./_worktree.ts";
 
@@ -134,7 +135,8 @@ const exportCommand: Command = {
       io.out(io.stdoutIsTerminal ? (format === "markdown" ? cleanForTerminal(text) : cleanJson(text)) : text);
       return EXIT.ok;
     }
-    const path = join(io.cwd, out);
+    const path = isAbsolute(out) ? join(out) : join(toSlashes(io.cwd), out);
+    checkOutput("sessions export: --out", path, where.worktree);
     try {
       Deno.writeTextFileSync(path, text);
     } catch (error) {

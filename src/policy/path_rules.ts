@@ -64,7 +64,13 @@ const SECRETS = [
   "credentials*.json",
 ];
 
-/** The rules that hold before the user's: nothing writes below `.git`, secrets and own configuration need a yes. */
+/** Where the program keeps what files held and what calls brought: it may come from a file that needs a yes itself. */
+const KEPT = ["sessions", "journal"];
+
+/**
+ * The rules that hold before the user's: nothing writes below `.git`; secrets, what the program kept of files, and its
+ * own configuration need a yes.
+ */
 export function builtInRules(
   base: { readonly configDir: string; readonly stateDir?: string },
 ): readonly PathRule[] {
@@ -78,6 +84,7 @@ export function builtInRules(
     ...(Deno.build.os === "windows" ? [{ path: "git~[0-9]", access: "write", action: "deny" } as const] : []),
     ...own.map((path): PathRule => ({ path, access: "read", action: "ask" })),
     ...SECRETS.map((path): PathRule => ({ path, access: "read", action: "ask" })),
+    ...KEPT.map((name): PathRule => ({ path: `**/.polyglav/${name}`, access: "read", action: "ask" })),
   ];
 }
 

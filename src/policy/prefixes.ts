@@ -14,10 +14,18 @@ import type { CommandPlan, ShellCommand, ShellWord } from "./types.ts";
 const NONE = "polyglav-nothing";
 /** Words after which the next one names what is started: that one is spelled out too. */
 const RUNS: ReadonlySet<string> = new Set(["run", "run-script", "task"]);
-/** Words after which anything may be started. */
+/** Words after which anything may be started, or settings changed by which something is started later. */
 const STARTS: ReadonlySet<string> = new Set(
-  "exec x dlx eval shell start-process env create init repl console debug bisect rebase filter-branch submodule"
-    .split(" "),
+  ("exec x dlx eval shell start-process env create init repl console debug bisect rebase filter-branch submodule " +
+    "config alias extension api compose").split(" "),
+);
+/**
+ * Programs that write, move or remove what their operands name, wherever it lies (hooks of git, this program's own
+ * configuration), or whose every use may do so: no beginning of theirs says how far that goes.
+ */
+const ANYWHERE: ReadonlySet<string> = new Set(
+  ("cp mv rm unlink ln link install dd tee truncate shred split csplit chmod chown chgrp setfacl patch sponge " +
+    "rsync scp sftp docker podman nerdctl code").split(" "),
 );
 const PLAIN = /^[A-Za-z0-9][A-Za-z0-9_.:+-]*$/;
 
@@ -55,7 +63,7 @@ function commandsOf({ tree }: CommandPlan): readonly ShellCommand[] {
 /** The beginning that is offered for one command, or null. */
 function prefixOf(words: readonly ShellWord[]): string | null {
   const program = words[0]!.text, verb = plain(words[1]), entries = entriesFor(program);
-  if (!PLAIN.test(program) || entries.some(interprets)) return null;
+  if (!PLAIN.test(program) || ANYWHERE.has(program) || entries.some(interprets)) return null;
   const structured = entries.some(({ subcommands }) => subcommands !== undefined);
   if (verb === null || (entries.length > 0 && !structured)) {
     // With subcommands the program alone would stand for all of them.

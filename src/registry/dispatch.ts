@@ -248,13 +248,15 @@ export class Dispatcher {
           ...(journal && tool.access.includes("write")
             ? { onWrite: (change: FileChange) => journal.record(tool.name, change) }
             : {}),
+        }).finally(() => {
+          changes = changed?.() ?? [];
         });
-        changes = changed?.() ?? [];
         if (!result.ok) throw new ToolError(result.message, result.kind);
         output = result.output;
       }
     } catch (error) {
-      if (io.signal?.aborted) return CANCELLED;
+      const details = changes.length > 0 ? { changed: changes } : null;
+      if (io.signal?.aborted) return { ...CANCELLED, details };
       const text = messageOf(error);
       const content = error instanceof PolyglavError
         ? errorText(text)
@@ -263,10 +265,13 @@ export class Dispatcher {
         content: capResult(content, maxOf(policyInput)),
         outcome: "granted",
         isError: true,
+        details,
         ...questions.outcome(decision),
       };
     }
-    if (io.signal?.aborted) return CANCELLED;
+    if (io.signal?.aborted) {
+      return { ...CANCELLED, details: changes.length > 0 ? { changed: changes } : null };
+    }
     const { content, details } = splitOutput(output);
     return {
       content: capResult(content, maxOf(policyInput), tool.truncate ?? "end"),

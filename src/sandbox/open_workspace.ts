@@ -28,9 +28,15 @@ const SECRETS = [
   "credentials*.json",
 ];
 
-/** What stays closed in an opened folder: reading what usually holds secrets, and writing below `.git` and `.polyglav`. */
+/** Where the program keeps what files held and what calls brought. */
+const KEPT = ["/**/.polyglav/sessions", "/**/.polyglav/journal"];
+
+/**
+ * What stays closed in an opened folder: reading what usually holds secrets and what the program kept of files, and
+ * writing below `.git` and `.polyglav`.
+ */
 export const WORKSPACE_RULES: readonly GuardRule[] = [
-  ...SECRETS.map((pattern): GuardRule => ({ pattern, access: "read", action: "deny" })),
+  ...[...SECRETS, ...KEPT].map((pattern): GuardRule => ({ pattern, access: "read", action: "deny" })),
   ...[".git", ".polyglav"].map((pattern): GuardRule => ({ pattern, access: "write", action: "deny" })),
 ];
 

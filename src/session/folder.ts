@@ -18,7 +18,8 @@ const ignored = `# Written by polyglav: what belongs to this machine and not int
 
 /**
  * Makes `.polyglav` (0700) with its `.gitignore`, and `.polyglav/<child>` (0700) when a child is named. What exists
- * is left as it is.
+ * is left as it is; so that a child stays out of commits even where `.polyglav/.gitignore` does not know it (an older
+ * one, the project's own), it has a `.gitignore` of its own.
  *
  * @param worktree absolute canonical path
  * @returns the absolute path of the folder, of the child when one is named
@@ -27,10 +28,11 @@ const ignored = `# Written by polyglav: what belongs to this machine and not int
 export function ensureStateFolder(worktree: string, child?: string): string {
   const home = join(worktree, ".polyglav");
   ensureFolder(home);
-  if (status(join(home, ".gitignore")) === null) ignore(home);
+  if (status(join(home, ".gitignore")) === null) ignore(home, ignored);
   if (child === undefined) return home;
   const folder = join(home, child);
   ensureFolder(folder);
+  if (status(join(folder, ".gitignore")) === null) ignore(folder, "*\n");
   return folder;
 }
 
@@ -151,14 +153,16 @@ function ensureFolder(path: string): void {
   requireFolder(path, found);
 }
 
-function ignore(home: string): void {
+function ignore(folder: string, text: string): void {
   try {
-    const file = Deno.openSync(join(home, ".gitignore"), { write: true, createNew: true, mode: 0o644 });
-    writeAll(file, new TextEncoder().encode(ignored));
+    const file = Deno.openSync(join(folder, ".gitignore"), { write: true, createNew: true, mode: 0o644 });
+    writeAll(file, new TextEncoder().encode(text));
     file.close();
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) {
-      throw new SessionError(`cannot create ${home}/.gitignore: ${messageOf(error)}`, "io", { cause: error });
+      throw new SessionError(`cannot create ${folder}/.gitignore: ${messageOf(error)}`, "io", {
+        cause: error,
+      });
     }
   }
 }

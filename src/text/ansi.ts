@@ -62,6 +62,19 @@ export function cleanForTerminal(text: string, options: CleanOptions = {}): stri
   return out;
 }
 
+/** What ui/style.ts writes: colours and weights, each for itself. None of them hides text. */
+// deno-lint-ignore no-control-regex
+const STYLED = /(\x1b\[(?:[0-4]|9|2[2-4]|29|3[0-9])m)/;
+
+/**
+ * {@link cleanForTerminal} for lines of this program's own, whose colours stay: the last look at what a command prints on a
+ * terminal.
+ */
+export function cleanStyled(text: string): string {
+  if (isPlain(text, false)) return text;
+  return text.split(STYLED).map((part, i) => i % 2 === 1 ? part : cleanForTerminal(part)).join("");
+}
+
 /** {@link cleanForTerminal} for text that arrives in pieces: pairs that are split between two pieces stay together. */
 export class TerminalCleaner {
   #held = "";

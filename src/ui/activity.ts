@@ -89,7 +89,8 @@ export function formatOutcome(outcome: CallOutcome, settings: ActivitySettings, 
   const { tool, content, isError, isNote, details } = outcome;
   const failed = details?.failed === true || predicate(tool, content);
   if (isError && !(tool?.echo && failed && !content.startsWith("Error"))) {
-    return settings.show_errors ? [style.dim(`! ${oneLine(firstLine(content), 500)}`)] : [];
+    const lines = settings.show_errors ? [style.dim(`! ${oneLine(firstLine(content), 500)}`)] : [];
+    return [...lines, ...formatChanged(details?.changed ?? [], style)];
   }
   if (isNote) return settings.show_notes ? [style.dim(oneLine(lastLine(content), 500))] : [];
   if (tool?.echo) {

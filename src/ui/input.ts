@@ -188,9 +188,9 @@ export class Input {
         if (this.#consumer !== consumer) return;
         signal?.removeEventListener("abort", give);
         this.#leave();
-        if (key) this.#answered = performance.now();
-        // The Enter behind a key that answered belongs to the answer.
+        // The Enter behind a key that answered belongs to the answer; it is here already, or will be in a moment.
         if (this.#fresh[0]?.name === "enter") this.#fresh.shift();
+        else if (key && this.#fresh.length === 0) this.#answered = performance.now();
         resolve(key);
       };
       const give = () => settle(null);
@@ -302,7 +302,10 @@ export class Input {
     const consumer = this.#consumer, interrupt = key.ctrl === true && key.name === "c";
     if (!consumer || consumer.done) {
       if (interrupt && !consumer) return this.interrupt();
-      if (key.name === "enter" && performance.now() - this.#answered < ANSWER_ENTER) return;
+      // Enter right behind the key that answered belongs to the answer; with another key between them it ends a line.
+      const behind = performance.now() - this.#answered < ANSWER_ENTER;
+      this.#answered = -Infinity;
+      if (key.name === "enter" && behind) return;
       this.#release();
       this.#keep(key);
       return;

@@ -53,8 +53,11 @@ export class ChangeWatch {
   enabled = false;
   /** Why the last command was not watched; null: it was. */
   skipped: string | null = null;
+  /** The turn that commands belong to from now on; null: none, the person runs them. */
+  turn: number | null = null;
   readonly #worktree: string;
-  #changes = new Map<string, TrackedChange["kind"]>();
+  /** By turn, in the order in which they came. */
+  readonly #changes = new Map<number | null, Map<string, TrackedChange["kind"]>>();
 
   /** @param worktree canonical */
   constructor(worktree: string) {
@@ -67,28 +70,47 @@ export class ChangeWatch {
     const before = lookAtTracked(this.#worktree);
     this.skipped = before instanceof Map ? null : (before as { skipped: string }).skipped;
     if (this.skipped !== null) return () => [];
+    const { turn } = this;
     return () => {
       const changes = trackedChanges(before, lookAtTracked(this.#worktree));
-      for (const { path, kind } of changes) {
-        const known = this.#changes.get(path);
-        this.#changes.set(path, known === "made" && kind === "changed" ? "made" : kind);
-      }
+      if (changes.length === 0) return changes;
+      const known = this.#changes.get(turn) ?? new Map<string, TrackedChange["kind"]>();
+      this.#changes.set(turn, known);
+      for (const { path, kind } of changes) known.set(path, after(known.get(path), kind));
       return changes;
     };
   }
 
-  /** All that commands changed since the last {@link clear}. */
-  list(): readonly TrackedChange[] {
-    return [...this.#changes].sort(([a], [b]) => a < b ? -1 : 1).map(([path, kind]) => ({ path, kind }));
+  /** All that commands changed since the last {@link clear}, or in one turn alone; by path. */
+  list(turn?: number | null): readonly TrackedChange[] {
+    const all = new Map<string, TrackedChange["kind"]>();
+    for (const [of, changes] of this.#changes) {
+      if (turn !== undefined && of !== turn) continue;
+      for (const [path, kind] of changes) all.set(path, after(all.get(path), kind));
+    }
+    return [...all].sort(([a], [b]) => a < b ? -1 : 1).map(([path, kind]) => ({ path, kind }));
   }
 
-  /** Forgets what is listed: a new turn begins. */
+  /** Forgets what is listed: another session begins. */
   clear(): void {
     this.#changes.clear();
+    this.turn = this.skipped = null;
   }
 }
 
 class Skip extends Error {}
+
+/** What two changes of a file are together. */
+function after(
+  before: TrackedChange["kind"] | undefined,
+  kind: TrackedChange["kind"],
+): TrackedChange["kind"] {
+  return before === "made" && kind === "changed"
+    ? "made"
+    : before === "removed" && kind === "made"
+    ? "changed"
+    : kind;
+}
 
 function lookOf(path: string): string {
   try {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 Deno.test("the demo runs the main job: eight calls and more, one refused with its reason, a diff, an answer, a session that verifies", async () => {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL("../../scripts/demo.ts", import.meta.url).pathname],
+    args: ["run", "-A", decodeURIComponent(new URL("../../scripts/demo.ts", import.meta.url).pathname)],
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -13,7 +13,7 @@ Deno.test("--version prints the version of deno.json", async () => {
 
 async function runVersion(tree: ReturnType<typeof makeWorktree>) {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL("../../main.ts", import.meta.url).pathname, "--version"],
+    args: ["run", "-A", decodeURIComponent(new URL("../../main.ts", import.meta.url).pathname), "--version"],
     cwd: tree.root,
     stdout: "piped",
     stderr: "piped",

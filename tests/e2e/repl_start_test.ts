@@ -40,8 +40,12 @@ test("without a key and an Ollama it says what to do, and plays the demo", async
 test("/connect tries a key before it keeps it, shows nothing of it, and keeps it for the user alone", async () => {
   using tree = makeWorktree();
   const KEY = "sk-test-1234567890abcdef";
-  await using server = startModel([{ content: "connected words" }]);
-  // The scripted server lists its models to everybody; a closed port stands for a provider that refuses.
+  // The scripted server lists its models to everybody, so an answer shows whether it takes the key.
+  await using server = startModel([
+    { status: 401, error: `${KEY} is no key of ours` },
+    { content: "ok" },
+    { content: "connected words" },
+  ]);
   await using repl = await openRepl(tree, null, { env: NOTHING, raw: true });
   await repl.answer("no\r", /answer \[1-2 or your own\]$/);
   await repl.ready();
@@ -55,6 +59,14 @@ test("/connect tries a key before it keeps it, shows nothing of it, and keeps it
   await repl.line(`/connect openai-compatible ${server.url}`);
   await repl.waitFor(/Key of openai-compatible[\s\S]*Key of openai-compatible[^\n]*:$/);
   await repl.answer(`${KEY}\r`, /Key of openai-compatible [^\n]*:$/);
+  await repl.waitFor(/did not answer with that, so nothing was saved: 401, \[key\] is no key of ours/);
+  await repl.ready();
+  assert.equal(tree.read("home/.config/polyglav/providers.json"), null);
+  assert.equal(tree.read("home/.config/polyglav/config.json"), null);
+
+  await repl.line(`/connect openai-compatible ${server.url}`);
+  await repl.waitFor(/no key of ours[\s\S]*Key of openai-compatible[^\n]*:$/);
+  await repl.answer(`${KEY}\r`, /Key of openai-compatible [^\n]*:$/);
   await repl.waitFor(/Connected to openai-compatible with scripted\./);
   await repl.ready();
   assert.deepEqual(JSON.parse(tree.read("home/.config/polyglav/providers.json")!), {
@@ -62,7 +74,8 @@ test("/connect tries a key before it keeps it, shows nothing of it, and keeps it
   });
   assert.equal(Deno.statSync(`${tree.home}/.config/polyglav/providers.json`).mode! & 0o777, 0o600);
   assert.match(await repl.say("hi"), /connected words/);
-  assert.equal(server.requests[0]!.headers.get("authorization"), `Bearer ${KEY}`);
+  for (const { headers } of server.requests) assert.equal(headers.get("authorization"), `Bearer ${KEY}`);
+  assert.equal(server.requests.length, 3);
   await repl.key("Up", "Up");
   const shown = await repl.scrollback({ colors: true });
   assert.ok(!shown.includes(KEY) && !shown.includes("1234567890"));

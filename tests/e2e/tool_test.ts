@@ -136,7 +136,7 @@ Deno.test("the process that runs a tool cannot start Deno, reach the network or 
 
 Deno.test("flags that the user chose need worker options, and say so", async () => {
   using tree = makeWorktree({ files: { "a.txt": "one\n" } });
-  const root = new URL("../..", import.meta.url).pathname;
+  const root = decodeURIComponent(new URL("../..", import.meta.url).pathname);
   const result = await runCli(tree, ["tool", "file_read", '{"path": "a.txt"}'], {
     flags: [
       "--no-config",

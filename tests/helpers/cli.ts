@@ -7,7 +7,7 @@ import { join } from "../../src/text/path.ts";
 import type { TestTree } from "./worktree.ts";
 
 /** The program's entry. */
-export const MAIN: string = new URL("../../main.ts", import.meta.url).pathname;
+export const MAIN: string = decodeURIComponent(new URL("../../main.ts", import.meta.url).pathname);
 
 /** What a run of the program did. */
 export interface CliResult {

@@ -13,6 +13,8 @@ export interface ReplOptions extends Pick<PtyOptions, "columns" | "rows"> {
   /** More words of the command line. */
   readonly args?: readonly string[];
   readonly env?: CliOptions["env"];
+  /** Default: the tree's worktree. */
+  readonly path?: string;
   /** Without waiting for the first prompt. */
   readonly raw?: boolean;
 }
@@ -34,13 +36,13 @@ const QUIET = 800;
 export async function openRepl(
   tree: TestTree,
   server: ModelServer | null,
-  { args = [], env = {}, raw = false, ...size }: ReplOptions = {},
+  { args = [], env = {}, raw = false, path = tree.work, ...size }: ReplOptions = {},
 ): Promise<ReplPty> {
   const model = server
     ? ["--provider", "openai-compatible", "--base-url", server.url, "--model", "scripted"]
     : [];
   const pty = await openPty({
-    command: [Deno.execPath(), "run", "-A", MAIN, "--path", tree.work, ...model, ...args],
+    command: [Deno.execPath(), "run", "-A", MAIN, "--path", path, ...model, ...args],
     env: cliEnvironment(tree, { TERM: "xterm-256color", NO_COLOR: null, ...env }),
     ...size,
   });

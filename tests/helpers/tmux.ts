@@ -48,6 +48,8 @@ export interface Pty extends AsyncDisposable {
   cursor(): Promise<{ readonly column: number; readonly row: number }>;
   /** What the program set as the title. */
   title(): Promise<string>;
+  /** Every byte that the program wrote from the call of this on. @returns reads them */
+  record(): Promise<() => Promise<string>>;
   /** Resizes the terminal. */
   resize(columns: number, rows: number): Promise<void>;
   /** Process id of the program. */
@@ -154,6 +156,11 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
       return { column, row };
     },
     title: async () => (await show("#{pane_title}")).replace(/\n$/, ""),
+    async record() {
+      const file = join(folder, "raw");
+      await tmux(["pipe-pane", ...target, `cat > ${quoted(file)}`]);
+      return () => Deno.readTextFile(file);
+    },
     async resize(width, height) {
       await tmux(["resize-window", "-t", "t", "-x", `${width}`, "-y", `${height}`]);
     },

@@ -39,7 +39,9 @@ export type Script =
   | ((hit: Hit) => Page | string | Promise<Page | string>);
 
 /** Certificate of a server that calls itself `localhost`, and of the authority that vouches for it, in tests alone. */
-export const TLS_AUTHORITY: string = new URL("../fixtures/tls/ca.pem", import.meta.url).pathname;
+export const TLS_AUTHORITY: string = decodeURIComponent(
+  new URL("../fixtures/tls/ca.pem", import.meta.url).pathname,
+);
 
 function tls(): { cert: string; key: string } {
   const read = (name: string) => Deno.readTextFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));

@@ -260,7 +260,7 @@ Deno.test("types of handlers are inferred from JSON Schema", () => {
 Deno.test("the program's own modules load none of the schema libraries", async () => {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "main.ts"],
-    cwd: new URL("../../", import.meta.url).pathname,
+    cwd: decodeURIComponent(new URL("../../", import.meta.url).pathname),
   }).output();
   const graph = JSON.parse(new TextDecoder().decode(stdout));
   const specifiers: string[] = graph.modules.map((module: { specifier: string }) => module.specifier);

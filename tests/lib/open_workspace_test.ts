@@ -40,6 +40,17 @@ Deno.test("secrets and .git stay closed unless other rules are given", () => {
   assert.equal(new TextDecoder().decode(open.readFile(".env")), "KEY=1");
 });
 
+Deno.test("open: what the program kept of files in the folder stays closed", () => {
+  using tree = makeWorktree({
+    files: { ".polyglav/journal/0f": "x", "d/.polyglav/sessions/s.jsonl": "x", ".polyglav/roles.json": "{}" },
+  });
+  const files = openWorkspace(tree.work);
+  for (const path of [".polyglav/journal/0f", "d/.polyglav/sessions/s.jsonl"]) {
+    assert.throws(() => files.readFile(path), /denied|closed|rule/, path);
+  }
+  assert.equal(new TextDecoder().decode(files.readFile(".polyglav/roles.json")), "{}");
+});
+
 Deno.test("a folder that is not there is an error that names it", () => {
   using tree = makeWorktree({ files: { "a.txt": "a" } });
   assert.throws(

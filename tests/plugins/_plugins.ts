@@ -11,7 +11,7 @@ import type { TestTree } from "../helpers/worktree.ts";
 
 /** A plugin of the fixtures. */
 export const fixture = (name: string): string =>
-  new URL(`../fixtures/plugins/${name}`, import.meta.url).pathname;
+  decodeURIComponent(new URL(`../fixtures/plugins/${name}`, import.meta.url).pathname);
 
 export const NONE: PluginPermissions = {
   read: [],

@@ -500,7 +500,7 @@ Deno.test("the package is not loaded before the first request", async () => {
     console.log(performance.getEntriesByType ? "loaded" : "loaded");`;
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   await Deno.writeTextFile(file, code);
-  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const config = decodeURIComponent(new URL("../../deno.json", import.meta.url).pathname);
   // The package is not even to be found with this DENO_DIR and --cached-only: only a load would notice.
   const empty = await Deno.makeTempDir();
   const run = await new Deno.Command(Deno.execPath(), {

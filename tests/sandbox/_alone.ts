@@ -19,7 +19,7 @@ export async function alone(name: string, test = ""): Promise<void> {
       "--no-check",
       "--quiet",
       ...(test ? ["--filter", test] : []),
-      new URL(`./${name}`, import.meta.url).pathname,
+      decodeURIComponent(new URL(`./${name}`, import.meta.url).pathname),
     ],
     env: { NO_COLOR: "1", POLYGLAV_TEST_ALONE: "1" },
     stdin: "null",

@@ -261,7 +261,7 @@ Deno.test("a read-only directory is written in place where the file itself may b
     using tree = makeWorktree({ files: { "d/a": "old" } });
     await system("chmod", "777", tree.root, tree.work, join(tree.work, "d/a"));
     await system("chmod", "555", join(tree.work, "d"));
-    const script = new URL("./_write_as.ts", import.meta.url).pathname;
+    const script = decodeURIComponent(new URL("./_write_as.ts", import.meta.url).pathname);
     const deno = Deno.execPath();
     const { code, stdout, stderr } = await run(deno, ["run", "-A", script, tree.work]);
     assert.equal(code, 0, stderr);

@@ -7,8 +7,8 @@ import { dirname, join } from "../../src/text/path.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
 import { alive, until } from "./_pool.ts";
 
-const SOURCE = dirname(dirname(dirname(new URL(import.meta.url).pathname)));
-const LAUNCHER = new URL("./_launcher.ts", import.meta.url).pathname;
+const SOURCE = dirname(dirname(dirname(decodeURIComponent(new URL(import.meta.url).pathname))));
+const LAUNCHER = decodeURIComponent(new URL("./_launcher.ts", import.meta.url).pathname);
 
 function ceiling(tree: TestTree, more: Partial<CeilingFlags> = {}): CeilingFlags {
   return {
@@ -177,7 +177,7 @@ Deno.test("under flags written by hand, a global permission with denied places i
       "--allow-read",
       "--allow-write",
       `--deny-write=${join(tree.work, ".git")}`,
-      new URL("./_program.ts", import.meta.url).pathname,
+      decodeURIComponent(new URL("./_program.ts", import.meta.url).pathname),
       "calls",
       calls,
       tree.work,

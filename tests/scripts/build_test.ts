@@ -65,3 +65,14 @@ Deno.test("a folder that holds something else is not replaced by a build", async
   await assert.rejects(build(root, tree.work), /no build/);
   assert.equal(tree.read("work/keep.txt"), "mine");
 });
+
+Deno.test("a build leaves what lies beside it alone, and nothing of its own when it fails", async () => {
+  using tree = makeWorktree();
+  tree.write("b.new/mine.txt", "mine");
+  await build(root, `${tree.root}/b`);
+  assert.equal(tree.read("b.new/mine.txt"), "mine");
+  await assert.rejects(build(`${tree.root}/outside`, `${tree.root}/c`), /Cannot build/);
+  await assert.rejects(build(root, `${tree.root}/b.new`), /holds something that is no build/);
+  const names = [...Deno.readDirSync(tree.root)].map(({ name }) => name).sort();
+  assert.deepEqual(names, ["b", "b.new", "home", "outside", "work"]);
+});

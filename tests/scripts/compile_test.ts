@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { compileArguments, compileOne, executableName, sha256, TARGETS } from "../../scripts/compile.ts";
 import { tools } from "../../tools/mod.ts";
 
-const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+const root = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
 Deno.test("there is a target for Linux and macOS on both processors and for Windows", () => {
   assert.deepEqual(TARGETS.map(executableName), [
@@ -35,12 +35,11 @@ Deno.test("a compiled executable embeds the workers' modules, every tool and wha
     const bytes = Deno.readFileSync(file);
     // What is embedded stands behind the runtime.
     const embedded = new TextDecoder("latin1").decode(bytes.subarray(runtime - 1_000_000));
+    // Names may be put together at run time; what a tool says of itself is not, and no two say the same.
+    assert.equal(new Set(tools.map(({ description }) => description.slice(0, 40))).size, tools.length);
     for (const tool of tools) {
       const marker = tool.description.slice(0, 40);
-      assert.ok(
-        embedded.includes(`"${tool.name}"`) && embedded.includes(marker),
-        `${tool.name} is not embedded`,
-      );
+      assert.ok(embedded.includes(marker), `${tool.name} is not embedded`);
     }
     assert.ok(
       embedded.includes("src/sandbox/entry.ts") || embedded.includes("entry.ts"),

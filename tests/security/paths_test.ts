@@ -332,6 +332,42 @@ attack({
 });
 
 attack({
+  name: "what the program kept of files that need a yes",
+  tree: {
+    files: {
+      ".polyglav/journal/0f": SECRET,
+      ".polyglav/sessions/s.jsonl": SECRET,
+      "d/.polyglav/journal/0f": SECRET,
+    },
+    links: { "plain": ".polyglav/journal/0f", "j": ".polyglav/journal" },
+  },
+  calls: (tree) =>
+    [
+      ".polyglav/journal/0f",
+      ".POLYGLAV/Journal/0f",
+      ".polyglav/sessions/s.jsonl",
+      "d/.polyglav/journal/0f",
+      "plain",
+      "j/0f",
+      join(tree.work, ".polyglav/journal/0f"),
+    ].map((path) => ["file_read", { path }]),
+});
+
+attack({
+  name: "walks leave what the program kept of files out",
+  harmless: true,
+  tree: {
+    files: { ".polyglav/journal/0f": SECRET, ".polyglav/sessions/s.jsonl": SECRET },
+    links: { "j": ".polyglav/journal" },
+  },
+  calls: () => [
+    ["grep", { pattern: "SECRET", ignored: true }],
+    ["grep", { pattern: "SECRET", path: ".polyglav", ignored: true }],
+    ["grep", { pattern: "SECRET", glob: ".polyglav/**", ignored: true }],
+  ],
+});
+
+attack({
   name: "upper and lower case",
   tree: { files: { ".ENV": SECRET, "d/.Env.Local": SECRET, "SERVER.PEM": SECRET, ".GIT/config": "x" } },
   calls: () => [

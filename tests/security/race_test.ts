@@ -6,7 +6,7 @@ import { shown, TestSandbox } from "../sandbox/_pool.ts";
 import { evilWrite } from "../sandbox/_tools.ts";
 import { SECRET } from "./_layers.ts";
 
-const FLIP = new URL("./_flip.ts", import.meta.url).pathname;
+const FLIP = decodeURIComponent(new URL("./_flip.ts", import.meta.url).pathname);
 
 /** Swaps `file` or `directory` of the worktree against a link to the outside, until it is disposed. */
 async function flipping(tree: TestTree, what: "file" | "directory"): Promise<AsyncDisposable> {

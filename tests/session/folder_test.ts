@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ensureStateFolder } from "../../src/session/folder.ts";
+import { ensureStateFolder, journalFolder } from "../../src/session/folder.ts";
 import { listSessions, readSession, verifySession } from "../../src/session/store.ts";
 import { join } from "../../src/text/path.ts";
 import { open, sessionTree, turn, writeSample } from "./_session.ts";
@@ -46,6 +46,21 @@ Deno.test("a .gitignore that is there stays as it is", () => {
   tree.write("work/.polyglav/.gitignore", "mine\n");
   assert.equal(ensureStateFolder(tree.work, "memory"), join(tree.work, ".polyglav/memory"));
   assert.equal(tree.read("work/.polyglav/.gitignore"), "mine\n");
+});
+
+Deno.test("sessions and journal stay out of commits whatever .polyglav/.gitignore says", async () => {
+  for (const text of ["mine\n", "!*\n", ""]) {
+    using tree = sessionTree();
+    tree.write("work/.polyglav/.gitignore", text);
+    await writeSample(tree.place);
+    Deno.writeTextFileSync(join(journalFolder(tree.work)!, "0".repeat(64)), "TOPSECRET");
+    const git = (...args: string[]) =>
+      new Deno.Command("git", { args: ["-C", tree.work, ...args] }).outputSync();
+    git("init", "-q");
+    const { stdout } = git("status", "--porcelain", "--untracked-files=all");
+    assert.equal(new TextDecoder().decode(stdout), "?? .polyglav/.gitignore\n", text);
+    assert.equal(tree.read("work/.polyglav/.gitignore"), text);
+  }
 });
 
 Deno.test("a link in or above the session files is an error, and nothing is written through it", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { cleanForTerminal, cleanJson, TerminalCleaner } from "../../src/text/ansi.ts";
+import { cleanForTerminal, cleanJson, cleanStyled, TerminalCleaner } from "../../src/text/ansi.ts";
+import { createStyle } from "../../src/ui/style.ts";
 
 Deno.test("plain text, newlines, tabs, accents, CJK, emoji and joined emoji stay as they are", () => {
   const text = "a b\tc\nd é 漢字 한글 עברית العربية 😀 👩‍👩‍👧 ❤️ \u00a0|";
@@ -59,6 +60,43 @@ Deno.test("text in pieces comes out as if it had come at once, wherever it is cu
   assert.equal(cleaner.push("x\r"), "x");
   assert.equal(cleaner.end(), "␍");
   assert.equal(cleaner.end(), "");
+});
+
+Deno.test("what is styled by the program stays, and nothing else does", () => {
+  const style = createStyle(true);
+  for (
+    const name of [
+      "dim",
+      "red",
+      "green",
+      "yellow",
+      "cyan",
+      "bold",
+      "italic",
+      "underline",
+      "strike",
+      "blue",
+    ] as const
+  ) {
+    const text = style[name]("text");
+    assert.equal(cleanStyled(text), text);
+  }
+  for (
+    const part of [
+      "\x1b[2J",
+      "\x1b[8m",
+      "\x1b[7m",
+      "\x1b[38;5;1m",
+      "\x1b]0;x\x07",
+      "\x1b[66;66H",
+      "\r",
+      "\x9b1m",
+      "\u202e",
+    ]
+  ) {
+    assert.equal(cleanStyled(style.red(part)), style.red(cleanForTerminal(part)));
+    assert.notEqual(cleanStyled(part), part);
+  }
 });
 
 Deno.test("cleaned JSON means the same and shows no control characters", () => {

@@ -62,6 +62,29 @@ Deno.test("a program that was busy takes no answer that was typed meanwhile", as
   input.close();
 });
 
+Deno.test("Enter right behind an answer belongs to it; behind another key it ends a line", async () => {
+  for (const [typed, lines] of [["y\r", ["next"]], ["yes\r", ["next"]]] as const) {
+    const { tty, input } = open();
+    const key = input.readKey({ quiet: 0 });
+    await settle();
+    tty.type(typed);
+    await key;
+    tty.type("next\r");
+    for (const text of lines) assert.deepEqual(await readLine(input), { kind: "line", text });
+    input.close();
+  }
+  const { tty, input } = open();
+  const key = input.readKey({ quiet: 0 });
+  await settle();
+  tty.type("y");
+  assert.equal((await key)?.text, "y");
+  // In the same moment, as a program types or a terminal sends after a delay.
+  tty.type("go\r");
+  await settle();
+  assert.deepEqual(await readLine(input), { kind: "line", text: "go" });
+  input.close();
+});
+
 Deno.test("a pasted text answers no question", async () => {
   const { tty, input } = open();
   const key = input.readKey({ quiet: 10 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { HAS_TMUX, openPty, type Pty } from "../helpers/tmux.ts";
 
-const program = new URL("./_input_program.ts", import.meta.url).pathname;
+const program = decodeURIComponent(new URL("./_input_program.ts", import.meta.url).pathname);
 const variables = {
   PATH: Deno.env.get("PATH") ?? "",
   HOME: Deno.env.get("HOME") ?? "/",

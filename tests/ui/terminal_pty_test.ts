@@ -2,7 +2,7 @@ import { equal, match, ok } from "node:assert/strict";
 import { join } from "../../src/text/path.ts";
 import { HAS_TMUX, openPty, type Pty } from "../helpers/tmux.ts";
 
-const root = new URL("../../", import.meta.url).pathname;
+const root = decodeURIComponent(new URL("../../", import.meta.url).pathname);
 
 function play(scene: string, columns: number, env: Record<string, string> = {}): Promise<Pty> {
   const program = join(root, "tests/ui/_terminal_program.ts");

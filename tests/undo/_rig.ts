@@ -23,7 +23,11 @@ export interface Rig extends Disposable {
   readonly state: string;
   readonly sandbox: Sandbox;
   /** Calls a tool; every question is answered with yes. */
-  call(tool: string, args: Record<string, unknown>): Promise<CallResult>;
+  call(
+    tool: string,
+    args: Record<string, unknown>,
+    io?: { readonly signal?: AbortSignal },
+  ): Promise<CallResult>;
   write(path: string, content: string, mode?: "w" | "a"): Promise<CallResult>;
 }
 
@@ -63,8 +67,8 @@ export function rig(
     watch: options.watch,
     childEnv: { PATH: "/usr/bin:/bin" },
   });
-  const call: Rig["call"] = (tool, args) =>
-    dispatcher.call(tool, args, { confirm: () => Promise.resolve("yes") });
+  const call: Rig["call"] = (tool, args, io = {}) =>
+    dispatcher.call(tool, args, { confirm: () => Promise.resolve("yes"), ...io });
   return {
     journal,
     undo: new Undo(place, options.files ?? undoFiles),

@@ -117,6 +117,22 @@ Deno.test("a command's result tells the tracked files that it changed, while som
     { path: "dir/deep/c", kind: "changed" },
     ...told.slice(1),
   ]);
+  // By turn; and two changes of a file are one.
+  changes.turn = 7;
+  tree.write("work/z", "z");
+  await it.call("run_command", { command: "rm a.txt" });
+  await it.call("run_command", { command: "echo x > a.txt" });
+  assert.deepEqual(changes.list(7), [{ path: "a.txt", kind: "changed" }]);
+  assert.equal(changes.list(null).length, 3);
+  // A command that fails or is cancelled has changed what it changed.
+  const stopped = new AbortController();
+  const cancelled = it.call("run_command", { command: "echo x >> dir/b.txt; touch begun; sleep 303.5" }, {
+    signal: stopped.signal,
+  });
+  while (tree.read("work/begun") === null) await new Promise((resolve) => setTimeout(resolve, 20));
+  stopped.abort();
+  const { cancelled: is, details } = await cancelled;
+  assert.deepEqual([is, details?.changed], [true, [{ path: "dir/b.txt", kind: "changed" }]]);
   changes.clear();
   assert.deepEqual(changes.list(), []);
 });

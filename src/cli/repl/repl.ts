@@ -16,6 +16,7 @@ import type { CallResult } from "../../registry/dispatch.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { cleanForTerminal } from "../../text/ansi.ts";
 import { nearest } from "../../text/nearest.ts";
+import { basename } from "../../text/path.ts";
 import type { HostCallOptions } from "../../tool.ts";
 import type { Invocation } from "../_command.ts";
 import type { ChangeWatch } from "../../undo/changes.ts";
@@ -77,6 +78,7 @@ export class Repl {
   #running: AbortController | null = null;
   #asksToBuild = true;
   #used = false;
+  #changes: ChangeWatch | null = null;
   /** The configuration as it was read last: what is in force beside it was said for this session. */
   #base: Settings;
 
@@ -93,6 +95,11 @@ export class Repl {
     this.settings = parts.settings;
     this.extras = new Extras();
     this.#base = this.live.input.settings;
+  }
+
+  /** Title of the window while nothing runs. */
+  get title(): string {
+    return `polyglav ${basename(this.host.worktree) || this.host.worktree}`;
   }
 
   /** Name of the mode. */
@@ -153,6 +160,16 @@ export class Repl {
     if (!this.#running || this.#running.signal.aborted) return false;
     this.#running.abort(new DOMException("cancelled by the person", "AbortError"));
     return true;
+  }
+
+  /** Waits for something that nobody can stop, such as a server's list; Ctrl-C stops the waiting. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#cancellable((signal) =>
+      new Promise<T>((resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new PolyglavError("cancelled")), { once: true });
+        work().then(resolve, reject);
+      })
+    );
   }
 
   /** A note that the model reads with the next prompt. */
@@ -221,7 +238,7 @@ export class Repl {
     });
   }
 
-  /** What commands changed of tracked files since the last turn began. */
+  /** What commands changed of tracked files in this session, since it was opened. */
   async changes(): Promise<ChangeWatch> {
     return (await this.#parts.opened()).changes;
   }
@@ -338,25 +355,30 @@ export class Repl {
     this.#here = this.#now = null;
     this.#notes = [];
     this.lastAnswer = null;
+    this.#changes?.clear();
   }
 
-  /** Runs something that Ctrl-C ends. */
+  /** Runs something that Ctrl-C ends. The window's title says that it runs, and the bell that it took long. */
   async #cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // What a command starts within a turn ends with it.
     if (this.#running) return await work(this.#running.signal);
-    const controller = this.#running = new AbortController();
-    const release = this.front.onInterrupt(() => void this.cancel());
+    const controller = this.#running = new AbortController(), { front } = this, started = performance.now();
+    const release = front.onInterrupt(() => void this.cancel());
+    front.title(`… ${this.title}`);
     try {
       return await work(controller.signal);
     } finally {
       release();
       this.#running = null;
+      front.title(this.title);
+      const { bell } = this.settings.terminal;
+      if (bell > 0 && performance.now() - started >= bell * 1000) front.bell();
     }
   }
 
   async #userCall(name: string, args: unknown, signal: AbortSignal): Promise<CallResult> {
     const { head } = this.#focus ?? await this.#open();
-    (await this.#parts.opened()).journal.begin({ session: head.session.name, turn: null });
+    await this.#watched(head.session.name, null);
     const result = await userCall(head, name, args, {
       sink: this.front.sink,
       signal,
@@ -365,6 +387,15 @@ export class Repl {
     });
     this.extras.called(result);
     return result;
+  }
+
+  /** What is written from now on belongs to this turn (null: to calls of the person's), and commands are watched. */
+  async #watched(session: string, turn: number | null): Promise<void> {
+    const { journal, changes } = await this.#parts.opened();
+    journal.begin({ session, turn });
+    changes.enabled = true;
+    changes.turn = turn;
+    this.#changes = changes;
   }
 
   async #turn(text: string, signal: AbortSignal, first?: FirstCall): Promise<TurnResult> {
@@ -377,10 +408,7 @@ export class Repl {
     head.halted = null;
     head.task = text;
     if (run.status !== "done") run.status = "running";
-    const { journal, changes } = await this.#parts.opened();
-    journal.begin({ session: head.session.name, turn: head.session.object().turns.length + 1 });
-    changes.clear();
-    changes.enabled = true;
+    await this.#watched(head.session.name, head.session.object().turns.length + 1);
     const result = await engine.runTurn(prompt, signal, first);
     shared.runs.end(run, result.status, result.usage);
     this.lastAnswer = result.content ?? this.lastAnswer;

@@ -132,7 +132,7 @@ async function live(repl: Repl, opening: Promise<unknown>, values: Invocation["v
       new Promise((resolve) => setTimeout(resolve, PATIENCE, null)),
     ]);
     banner(repl);
-    front.title(`polyglav ${folderName(host.worktree)}`);
+    front.title(repl.title);
     await guarded(repl, () => begin(repl, values));
     if (failed instanceof ProviderError && provider.settings.provider === "auto") {
       const { firstRun } = await import("./first_run.ts");
@@ -187,21 +187,12 @@ async function handle(repl: Repl, text: string): Promise<void> {
   const line = text.trim();
   if (line === "") return;
   if (isSlash(line)) return await runSlash(repl, line, repl.more);
-  const { front, host } = repl;
   if (line.startsWith("!")) {
     const command = line.slice(1).trim();
     if (command !== "") await repl.command(command);
     return;
   }
-  const name = `polyglav ${folderName(host.worktree)}`, started = performance.now();
-  front.title(`… ${name}`);
-  try {
-    await repl.prompt(text);
-  } finally {
-    front.title(name);
-    const seconds = (performance.now() - started) / 1000;
-    if (repl.settings.terminal.bell > 0 && seconds >= repl.settings.terminal.bell) front.bell();
-  }
+  await repl.prompt(text);
 }
 
 /** Runs something whose failure is told, not thrown. */
@@ -223,7 +214,11 @@ function fail({ front, host }: Repl, error: unknown): void {
 
 function banner({ front, host, provider, mode }: Repl): void {
   const { style } = front, { home } = host.paths;
-  const place = host.worktree === home ? "~" : host.worktree.replace(`${home}/`, "~/");
+  const place = host.worktree === home
+    ? "~"
+    : host.worktree.startsWith(`${home}/`)
+    ? `~${host.worktree.slice(home.length)}`
+    : host.worktree;
   const one = (text: string) => cleanForTerminal(text, { line: true });
   const model = provider.current ? `${provider.model} (${provider.name})` : provider.model || provider.name;
   front.print(`${style.bold(`polyglav ${VERSION}`)} ${style.dim(`${one(mode)} · ${one(model)}`)}`);
@@ -235,8 +230,4 @@ function promptOf({ front: { style }, live, mode, focus }: Repl): string {
   const paint = mode === "build" ? style.green : live.readOnly ? style.cyan : style.yellow;
   const who = focus === null ? "" : ` #${focus.id} ${cleanForTerminal(focus.role ?? "", { line: true })}`;
   return `${paint(style.bold(`${cleanForTerminal(mode, { line: true })}${who}>`))} `;
-}
-
-function folderName(path: string): string {
-  return path.split("/").at(-1) || path;
 }

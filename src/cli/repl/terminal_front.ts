@@ -36,8 +36,9 @@ export function openFront({ env, settings, rules, tty = openTty({ env }) }: Term
   const bell = () => {
     if (settings.terminal.bell > 0) tty.write("\x07");
   };
-  let titled = false;
+  let titled = false, current = "";
   const title = (text: string) => {
+    current = text;
     if (tty.dumb || (!settings.terminal.title && !titled)) return;
     if (text !== "" && settings.terminal.title) {
       // The title that was there is kept by the terminal, and comes back at the end.
@@ -50,6 +51,17 @@ export function openFront({ env, settings, rules, tty = openTty({ env }) }: Term
       titled = false;
     }
   };
+  /** A question waits: the bell and the window's title say so. */
+  const waiting = async <T>(ask: () => Promise<T>): Promise<T> => {
+    const before = current;
+    bell();
+    if (before !== "") title(`? ${before.replace(/^… /, "")}`);
+    try {
+      return await ask();
+    } finally {
+      if (before !== "") title(before);
+    }
+  };
   const sink = createTerminalSink({
     write: (text) => tty.write(text),
     columns: () => tty.columns,
@@ -57,14 +69,8 @@ export function openFront({ env, settings, rules, tty = openTty({ env }) }: Term
     live: !tty.dumb,
     settings,
     prompts: {
-      async confirm(request) {
-        bell();
-        return await (await (confirm ??= loadConfirm()))(request);
-      },
-      ask(asked) {
-        bell();
-        return question(asked);
-      },
+      confirm: (request) => waiting(async () => await (await (confirm ??= loadConfirm()))(request)),
+      ask: (asked) => waiting(() => question(asked)),
     },
   });
   input.start();

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { cleanForTerminal } from "../../text/ansi.ts";
 import { parseLine } from "../_args.ts";
 import type { CliIo } from "../_command.ts";
 import { COMMANDS } from "../_table.ts";
@@ -19,11 +20,12 @@ export async function runCli(repl: Repl, name: string, words: readonly string[])
   const { command } = await COMMANDS.find((entry) => entry.name === name)!.load();
   const { host } = repl, line = parseLine(command, [...words, ...pathOf(words, host.worktree)]);
   const io: CliIo = {
-    out: (text) => repl.print(text),
-    err: (text) => repl.print(text),
+    // Each command cleans what others wrote; here nothing depends on that.
+    out: (text) => repl.print(cleanForTerminal(text)),
+    err: (text) => repl.print(cleanForTerminal(text)),
     env: host.io.env,
     cwd: host.io.cwd,
-    stdinIsTerminal: false,
+    stdinIsTerminal: true,
     stdoutIsTerminal: true,
     stderrIsTerminal: true,
     color: host.io.color,

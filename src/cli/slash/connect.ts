@@ -61,9 +61,11 @@ export const connect: SlashCommand = {
         throw new ProviderError(`${new URL(base).origin} would get the key unencrypted; use https`);
       }
     }
-    const models = await probe(preset.name, base, key);
+    const models = await repl.patiently(() => probe(preset.name, base, key));
     const model = await chooseModel(repl, preset.model, models);
     if (model === null) return repl.print(front.style.dim("(not connected: no model was chosen)"));
+    const proven = key;
+    if (proven !== null) await repl.patiently(() => prove(preset.name, base, proven, model));
 
     if (key !== null) saveKey(join(host.paths.config, KEY_FILE), preset.name, key);
     const set = (name: string, value: string) => {
@@ -99,6 +101,31 @@ async function probe(name: string, baseUrl: string, apiKey: string | null): Prom
     // What a server echoes is not shown again.
     const shown = apiKey === null ? why : why.replaceAll(apiKey, "(the key)");
     throw new PolyglavError(`${name} could not be reached with that, so nothing was saved: ${shown}`);
+  }
+}
+
+/** Servers may list their models to everybody: whether they take the key shows in a short answer. */
+async function prove(name: string, baseUrl: string, apiKey: string, model: string): Promise<void> {
+  const { createOpenAIProvider, listModels } = await import("../../provider/openai.ts");
+  try {
+    await listModels({ baseUrl, apiKey: null });
+  } catch {
+    return; // the list was given for the key
+  }
+  const provider = createOpenAIProvider({ name, baseUrl, apiKey, model, timeout: 60_000 });
+  try {
+    for await (
+      const event of provider.chat([{ role: "user", content: "Say ok." }], [], { model, maxTokens: 16 })
+    ) {
+      // Who is told to pay or to wait was recognized.
+      if (event.type !== "error" || event.code === 402 || event.code === 429) break;
+      const code = event.code > 0 ? `${event.code}, ` : "";
+      throw new PolyglavError(
+        `${name} did not answer with that, so nothing was saved: ${code}${event.message}`,
+      );
+    }
+  } finally {
+    await provider.close?.();
   }
 }
 

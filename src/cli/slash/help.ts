@@ -18,7 +18,7 @@ export function helpCommand(table: () => readonly SlashCommand[]): SlashCommand 
     summary: "the commands; what a command or a tool does",
     usage: "[COMMAND | TOOL]",
     run(repl, rest) {
-      const word = rest.replace(/^\//, "");
+      const word = rest.replace(/^\//, "").toLowerCase();
       const all = [...table(), ...repl.more];
       if (word === "") return repl.print(overview(all, repl));
       const command = all.find(({ name, aliases }) => name === word || aliases?.includes(word));
@@ -28,14 +28,14 @@ export function helpCommand(table: () => readonly SlashCommand[]): SlashCommand 
       if (tool && (!command || !rest.startsWith("/"))) repl.print(toolText(tool, repl));
       if (command || tool) return;
       const near = nearest(word, [
-        ...all.map(({ name }) => name),
+        ...all.flatMap(({ name, aliases }) => [name, ...aliases ?? []]),
         ...repl.host.registry.list().map(({ name }) => name),
       ]);
       throw new UsageError(`there is no command or tool "${word}"${near ? `, did you mean "${near}"?` : ""}`);
     },
     complete: (repl, words) =>
       words.length > 0 ? [] : [
-        ...table().map(({ name, summary }) => ({ text: name, hint: summary })),
+        ...[...table(), ...repl.more].map(({ name, summary }) => ({ text: name, hint: summary })),
         ...repl.host.registry.list().map(({ name }) => ({ text: name, hint: "tool" })),
       ],
   };

@@ -82,5 +82,9 @@ export async function runSlash(repl: Repl, line: string, more: readonly SlashCom
       `there is no command /${name}${near ? `, did you mean /${near}?` : ""} (/help lists them)`,
     );
   }
+  // What a command cannot take is said, not dropped.
+  if (command.usage === undefined && rest.trim() !== "") {
+    throw new UsageError(`/${command.name} takes nothing behind it, got "${rest.trim().slice(0, 100)}"`);
+  }
   await command.run(repl, rest.trim());
 }

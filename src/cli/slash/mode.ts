@@ -40,8 +40,10 @@ export const model: SlashCommand = {
   summary: "use another model from the next turn on, or show the one in use",
   usage: "[NAME]",
   async run(repl, rest) {
-    if (rest !== "") await repl.provider.use({ model: rest });
-    else await repl.provider.ready();
+    await repl.patiently(async () => {
+      if (rest !== "") await repl.provider.use({ model: rest });
+      else await repl.provider.ready();
+    });
     repl.print(repl.front.style.dim(`(model: ${clean(repl.provider.model)}, ${clean(repl.provider.name)})`));
   },
   complete: async (repl, words) => words.length > 0 ? [] : (await modelsOf(repl)).map((text) => ({ text })),
@@ -53,7 +55,7 @@ export const models: SlashCommand = {
   summary: "the models that the provider offers",
   usage: "[PART OF A NAME]",
   async run(repl, rest) {
-    const all = await modelsOf(repl, true), word = rest.toLowerCase();
+    const all = await repl.patiently(() => modelsOf(repl, true)), word = rest.toLowerCase();
     const found = all.filter((name) => name.toLowerCase().includes(word));
     if (found.length === 0) {
       throw new PolyglavError(
@@ -75,7 +77,7 @@ export const provider: SlashCommand = {
     if (name === undefined) return repl.print(list(repl));
     if (more.length > 0) throw new UsageError("/provider takes a name and perhaps a base URL");
     if (name !== "auto") presetOf(name, repl.provider.settings.presets);
-    await repl.provider.use({ provider: name, base_url: url ?? "", model: "" });
+    await repl.patiently(() => repl.provider.use({ provider: name, base_url: url ?? "", model: "" }));
     repl.print(
       repl.front.style.dim(`(provider: ${clean(repl.provider.name)}, model: ${clean(repl.provider.model)})`),
     );

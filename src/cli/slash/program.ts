@@ -120,8 +120,11 @@ export const trust: SlashCommand = {
 export const doctor: SlashCommand = {
   name: "doctor",
   summary: "which rings of the sandbox are active here",
+  usage: "[--output json]",
   run: async (repl, rest) => {
-    if ((await runCli(repl, "doctor", splitWords(rest))) !== 0) {
+    const { provider, base_url } = repl.provider.settings;
+    const words = ["--provider", provider, "--base-url", base_url, "--mode", repl.mode, ...splitWords(rest)];
+    if ((await runCli(repl, "doctor", words)) !== 0) {
       throw new PolyglavError("something is broken, see above");
     }
   },

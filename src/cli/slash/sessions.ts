@@ -129,6 +129,7 @@ export const exportCommand: SlashCommand = {
       : isAbsolute(given)
       ? given
       : join(worktree, given);
+    (await import("../_output_file.ts")).checkOutput("/export", path, worktree);
     const text = await exportSession(placeOf(repl), open.name, format);
     try {
       Deno.writeTextFileSync(path, text, { createNew: true });

@@ -71,7 +71,8 @@ export const diff: SlashCommand = {
   summary: "what tools changed in this session, or in one turn; what git sees as changed",
   usage: "[TURN | git]",
   details:
-    "Files that changed again after the turn are named, without a diff. /diff git is git diff of the project.",
+    "Files that changed again after the turn are named, without a diff. Tracked files that commands changed are named.\n" +
+    "/diff git is git diff of the project.",
   async run(repl, rest) {
     if (rest === "git") return await showCall(repl, "git", { operation: "diff" });
     const { undo, session } = await open(repl), { style } = repl.front;
@@ -80,8 +81,9 @@ export const diff: SlashCommand = {
     }
     const groups = undo.groups(session).filter((group) => rest === "" || String(group.turn) === rest)
       .reverse();
-    if (rest === "") await commandChanges(repl);
+    const told = await commandChanges(repl, rest === "" ? undefined : Number(rest));
     if (groups.length === 0) {
+      if (told) return;
       return repl.print(
         style.dim(`(tools wrote nothing${rest === "" ? " in this session" : ` in turn ${rest}`})`),
       );
@@ -110,14 +112,16 @@ export const diff: SlashCommand = {
   },
 };
 
-/** Tracked files that commands changed since the last turn began, or why that is not known. */
-async function commandChanges(repl: Repl): Promise<void> {
-  const changes = await repl.changes(), { style } = repl.front;
-  const lines = formatChanged(changes.list(), style);
-  if (lines.length > 0) repl.print(["commands changed in this turn:", ...lines].join("\n"));
-  else if (changes.skipped !== null) {
+/** Tracked files that commands changed in the session or in one turn, or why that is not known. @returns whether there are some */
+async function commandChanges(repl: Repl, turn?: number): Promise<boolean> {
+  const changes = await repl.changes(), { style } = repl.front, list = changes.list(turn);
+  if (list.length > 0) {
+    const where = turn === undefined ? "since this session was opened" : `in turn ${turn}`;
+    repl.print([`commands changed ${where}:`, ...formatChanged(list, style)].join("\n"));
+  } else if (changes.skipped !== null) {
     repl.print(style.dim(`(what commands change is not watched: ${changes.skipped})`));
   }
+  return list.length > 0;
 }
 
 /** Lines of a diff that are indented by two, in colours. */
