@@ -34,6 +34,8 @@ interface CompiledRule {
   readonly anyName: NamePattern | null;
   /** An absolute pattern, step by step; null for a name pattern. */
   readonly steps: readonly Step[] | null;
+  /** The last of `steps`: what the rule matches below a directory that it does not match has such a name. */
+  readonly last: NamePattern | null;
   /** Plain folded names at the beginning of `steps`. */
   readonly fixed: readonly string[];
 }
@@ -86,7 +88,7 @@ export class RuleSet {
       const rule = rules[index]!;
       const hit = rule.anyName
         ? named && matchName(rule.anyName, name)
-        : matchSteps(rule.steps!, split(path));
+        : (rule.last === null || matchName(rule.last, name)) && matchSteps(rule.steps!, split(path));
       if (hit) return { action: rule.action, pattern: rule.source };
     }
     const inherited = rules[cache.inherited];
@@ -154,7 +156,9 @@ function fold(text: string): string {
 function compile(rule: GuardRule, text: string): CompiledRule {
   const base = { access: rule.access, action: rule.action, source: rule.pattern };
   const trimmed = text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text;
-  if (!trimmed.includes("/")) return { ...base, anyName: namePattern(trimmed), steps: null, fixed: [] };
+  if (!trimmed.includes("/")) {
+    return { ...base, anyName: namePattern(trimmed), steps: null, last: null, fixed: [] };
+  }
   const parts = trimmed.split("/").filter((part) => part !== "");
   const steps: Step[] = parts.map((part) => part === "**" ? "**" : namePattern(part));
   const fixed: string[] = [];
@@ -162,7 +166,8 @@ function compile(rule: GuardRule, text: string): CompiledRule {
     if (step === "**" || step.tokens.some((token) => typeof token !== "string")) break;
     fixed.push(step.head);
   }
-  return { ...base, anyName: null, steps, fixed };
+  const last = steps.at(-1) ?? "**";
+  return { ...base, anyName: null, steps, last: last === "**" ? null : last, fixed };
 }
 
 function namePattern(text: string): NamePattern {
