@@ -102,7 +102,7 @@ test("the window's title and the bell say that a question waits and that somethi
   await repl.ready();
   assert.equal(await repl.title(), "polyglav work");
   assert.equal(await bells(2), 2);
-  assert.match(await recorded(), /\x1b\]0;… polyglav work\x07/);
+  assert.ok((await recorded()).includes("\x1b]0;… polyglav work\x07"));
   // A turn that a command makes is one, too.
   await repl.line('/tool delegate {"role": "researcher", "task": "look"}');
   await repl.waitFor(/late/);
