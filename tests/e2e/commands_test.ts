@@ -90,7 +90,7 @@ Deno.test("run --audit says before the run where no file can be written", async 
 });
 
 Deno.test({
-  name: "run --audit replaces a link, not what it leads to",
+  name: "run --audit refuses a link that leads out of the project, and leaves what it leads to",
   ignore,
   async fn() {
     using tree = makeWorktree({
@@ -99,9 +99,18 @@ Deno.test({
     });
     await using model = startModel([{ content: "done" }]);
     configure(tree, { provider: "openai-compatible", base_url: model.url, model: "scripted" });
-    const { code } = await runCli(tree, ["run", "-p", "go", "--audit", `${tree.work}/audit.jsonl`]);
-    assert.equal(code, 0);
+    const run = () => runCli(tree, ["run", "-p", "go", "--audit", `${tree.work}/audit.jsonl`]);
+    const { code, stderr } = await run();
+    assert.equal(code, 2);
+    assert.match(stderr, /leads out of the project/);
+    assert.equal(model.requests.length, 0, "nothing runs without the audit that was asked for");
     assert.equal(tree.read("outside/keep.txt"), "PRECIOUS\n");
+    // A link within the project is replaced, and not what it leads to.
+    Deno.removeSync(`${tree.work}/audit.jsonl`);
+    tree.write("work/kept.txt", "mine");
+    Deno.symlinkSync("kept.txt", `${tree.work}/audit.jsonl`);
+    assert.equal((await run()).code, 0);
+    assert.equal(tree.read("work/kept.txt"), "mine");
     assert.ok(Deno.lstatSync(`${tree.work}/audit.jsonl`).isFile);
   },
 });
