@@ -1,20 +1,25 @@
 import assert from "node:assert/strict";
 import { build } from "../../scripts/build.ts";
 import { configure, runCli } from "../helpers/cli.ts";
-import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
+import { makeWorktree } from "../helpers/worktree.ts";
 
 const root = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
-/** A build of its own, in a folder whose name is not plain. */
-async function made(tree: TestTree): Promise<string> {
-  const out = `${tree.root}/a build`;
-  await build(root, out);
-  return `${out}/main.js`;
+let folder: string | null = null;
+globalThis.addEventListener("unload", () => folder && Deno.removeSync(folder, { recursive: true }));
+
+/** The build of these tests, made once, in a folder whose name is not plain; its main module. */
+async function made(): Promise<string> {
+  if (folder === null) {
+    folder = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "polyglav build " }));
+    await build(root, `${folder}/a build`);
+  }
+  return `${folder}/a build/main.js`;
 }
 
 Deno.test("a build runs from its own folder: workers, commands, the ceiling, a recorded turn, the same answers", async () => {
   using tree = makeWorktree({ files: { "a.txt": "one needle\n", "b/c.txt": "none\n" } });
-  const main = await made(tree);
+  const main = await made();
   const run = (...args: string[]) => runCli(tree, args, { main });
 
   const version = await run("--version");
@@ -34,7 +39,7 @@ Deno.test("a build runs from its own folder: workers, commands, the ceiling, a r
   configure(tree, { web: { private: true } });
   const page = await run("tool", "web_fetch", `{"url": "http://127.0.0.1:${server.addr.port}/"}`);
   assert.match(page.stdout, /# Hello[^]*from a page/);
-  const outside = await run("tool", "file_read", `{"path": "${tree.root}/a build/main.js"}`);
+  const outside = await run("tool", "file_read", JSON.stringify({ path: main }));
   assert.notEqual(outside.code, 0, "the build itself lies outside of the worktree");
   const doctor = await run("doctor");
   assert.match(doctor.stdout, /ceiling/i);
@@ -51,7 +56,7 @@ Deno.test("a build runs from its own folder: workers, commands, the ceiling, a r
 
 Deno.test("a plugin's host starts from a build, and its tool answers", async () => {
   using tree = makeWorktree({ files: {} });
-  const main = await made(tree);
+  const main = await made();
   const source = `${root}/tests/fixtures/plugins/word-stats`;
   const installed = await runCli(tree, ["plugins", "install", source], { main });
   assert.equal(installed.code, 0, installed.stderr);
