@@ -22,6 +22,7 @@ test("/compact replaces what the model is sent, and the session keeps everything
     await using repl = await openRepl(tree, server, { args: ["--session-id", "c"] });
     assert.match(await repl.say("/compact"), /error: there is nothing to compact yet/);
     await repl.say("a long question");
+    assert.match(await repl.say("/sessions delete c --yes"), /error: "c" is the session that is open here/);
     const said = await repl.say("/compact");
     assert.match(said, /We said hello\.[\s\S]*\(compacted: about [\d,]+ tokens before, [\d,]+ now\)/);
     await repl.say("go on");

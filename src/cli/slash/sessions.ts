@@ -64,7 +64,10 @@ export const sessions: SlashCommand = {
   summary: "the sessions of this project; show, verify, export and delete them",
   usage: "[list | show NAME | verify | delete NAME --yes]",
   run: async (repl, rest) => {
-    const words = splitWords(rest);
+    const words = splitWords(rest), open = repl.session?.name;
+    if (words[0] === "delete" && open !== undefined && words.slice(1).includes(open)) {
+      throw new UsageError(`"${open}" is the session that is open here; /session new first, then delete it`);
+    }
     await runCli(repl, "sessions", words.length === 0 ? ["list"] : words);
   },
   complete: async (repl, words) =>
