@@ -68,38 +68,44 @@ async function make(root: string, fresh: string): Promise<void> {
     join(fresh, "deno.json"),
     `${JSON.stringify({ built: version, unstable, nodeModulesDir: "none" }, null, 2)}\n`,
   );
-  for (const entry of ENTRIES) preload(join(fresh, entry.replace(/\.ts$/, ".js")));
+  for (const entry of ENTRIES) preload(fresh, entry.replace(/\.ts$/, ".js"));
 }
 
 /**
  * Lets an entry load the names of what it has anyway. The bundler makes a file of its own for each module that is
  * imported dynamically, even where its code is loaded already, and a narrowed worker can load no further file.
+ *
+ * @param folder the build's
+ * @param entry path of the entry below it
  */
-function preload(entry: string): void {
+function preload(folder: string, entry: string): void {
   const files = new Map<string, string>();
   const visit = (file: string) => {
     if (files.has(file)) return;
     const text = Deno.readTextFileSync(file);
     files.set(file, text);
-    for (const [, path] of text.matchAll(/^(?:import|export)\b[^"';()]*?"(\.[^"]+)";$/gm)) {
-      visit(join(dirname(file), path!));
-    }
+    for (const path of named(file, text, /^(?:import|export)\b[^"';()]*?"(\.[^"]+)";$/gm)) visit(path);
   };
-  visit(entry);
+  visit(join(folder, entry));
   const names = new Set<string>();
   for (const [file, text] of files) {
-    for (const [, path] of text.matchAll(/\bimport\("(\.[^"]+\.js)"\)/g)) {
-      const target = join(dirname(file), path!);
-      if (!files.has(target) && onlyNames(Deno.readTextFileSync(target))) names.add(target);
+    for (const target of named(file, text, /\bimport\("(\.[^"]+\.js)"\)/g)) {
+      if (files.has(target) || names.has(target)) continue;
+      const passed = Deno.readTextFileSync(target);
+      const loaded = named(target, passed, /"(\.[^"]+\.js)"/g).every((path) => files.has(path));
+      if (loaded && onlyNames(passed)) names.add(target);
     }
   }
-  const known = [...names].filter((file) => {
-    const needed = [...Deno.readTextFileSync(file).matchAll(/"(\.[^"]+\.js)"/g)];
-    return needed.every(([, path]) => files.has(join(dirname(file), path!)));
-  });
-  const up = "../".repeat(entry.slice(dirname(known[0] ?? entry).length + 1).split("/").length - 1) || "./";
-  const lines = known.map((file) => `import "${up}${file.slice(dirname(file).length + 1)}";\n`);
-  if (lines.length > 0) Deno.writeTextFileSync(entry, lines.join("") + Deno.readTextFileSync(entry));
+  if (names.size === 0) return;
+  const up = "../".repeat(entry.split("/").length - 1) || "./";
+  const lines = [...names].map((file) => `import "${up}${file.slice(folder.length + 1)}";\n`);
+  const own = join(folder, entry);
+  Deno.writeTextFileSync(own, lines.join("") + files.get(own));
+}
+
+/** The files that a file names where the pattern matches, as absolute paths. */
+function named(file: string, text: string, pattern: RegExp): string[] {
+  return Array.from(text.matchAll(pattern), ([, path]) => join(dirname(file), path!));
 }
 
 /** Whether a file only passes on names of others. */

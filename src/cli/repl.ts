@@ -11,6 +11,7 @@
  */
 import { UsageError } from "../errors.ts";
 import type { CliIo, Command, Invocation } from "./_command.ts";
+import { modelFlags } from "./_model_flags.ts";
 import { resolveWorktree } from "./_worktree.ts";
 import { userPaths } from "../config/paths.ts";
 
@@ -64,7 +65,8 @@ async function run({ values, io }: Invocation): Promise<number> {
   if (values.continue === true && values["session-id"] !== undefined) {
     throw new UsageError("repl: --continue and --session-id exclude each other; give one");
   }
-  const flags = flagsOf(values), { canLaunch, watchLauncher } = await import("../sandbox/launch.ts");
+  const flags = modelFlags("repl", values),
+    { canLaunch, watchLauncher } = await import("../sandbox/launch.ts");
   if (canLaunch()) return await start(values, io, flags);
   watchLauncher(() => void import("./_signals.ts").then(({ cancelAndLeave }) => cancelAndLeave()));
   const [{ prepare }, { startRepl }] = await Promise.all([import("./_host.ts"), import("./repl/start.ts")]);
@@ -90,18 +92,4 @@ async function start(
   const { prepare } = await import("./_host.ts");
   const { plugins } = await prepare(values, io, flags, { quiet: true });
   return await launchOpen({ ...place, plugins: plugins?.link ?? undefined });
-}
-
-/** Settings that the command line sets, by dotted key. */
-export function flagsOf(values: Invocation["values"]): Record<string, unknown> {
-  const rounds = values["max-rounds"];
-  if (rounds !== undefined && !/^[1-9]\d{0,6}$/.test(String(rounds))) {
-    throw new UsageError(`repl: --max-rounds must be a number from 1, got "${rounds}"`);
-  }
-  return {
-    model: values.model,
-    provider: values.provider,
-    base_url: values["base-url"],
-    ...(rounds === undefined ? {} : { max_rounds: Number(rounds) }),
-  };
 }

@@ -29,6 +29,7 @@ import {
 } from "./_host.ts";
 import { LatePort } from "./_late_port.ts";
 import { trustsRun } from "./_load.ts";
+import { modelFlags } from "./_model_flags.ts";
 import { onSignals } from "./_signals.ts";
 
 type Values = Invocation["values"];
@@ -110,7 +111,7 @@ async function run({ values, io }: Invocation): Promise<number> {
   check(values);
   const { canLaunch } = await import("../sandbox/launch.ts");
   const launches = canLaunch();
-  const host = await prepare(values, io, flagsOf(values), { quiet: launches });
+  const host = await prepare(values, io, modelFlags("run", values), { quiet: launches });
   const files = { replay: pathArgument(values.replay, io), record: pathArgument(values.record, io) };
   for (const [name, file] of [["record", files.record], ["audit", pathArgument(values.audit, io)]] as const) {
     if (file !== undefined) {
@@ -233,20 +234,6 @@ function permitted(values: Values, asks: AskStore): boolean {
   return asks.below(String(values["session-id"])).some((ask) =>
     ask.kind === "permission" && ask.status === "answered" && asks.vouched(ask)
   );
-}
-
-/** Settings that the command line sets, by dotted key. */
-function flagsOf(values: Values): Record<string, unknown> {
-  const rounds = values["max-rounds"];
-  if (rounds !== undefined && !/^[1-9]\d{0,6}$/.test(String(rounds))) {
-    throw new UsageError(`run: --max-rounds must be a number from 1, got "${rounds}"`);
-  }
-  return {
-    model: values.model,
-    provider: values.provider,
-    base_url: values["base-url"],
-    ...(rounds === undefined ? {} : { max_rounds: Number(rounds) }),
-  };
 }
 
 function secondsOf(value: Values[string]): number | null {

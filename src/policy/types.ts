@@ -254,3 +254,21 @@ export interface PermissionEntry {
   readonly scope?: "once" | "always";
   readonly granted_by?: "human" | "supervisor";
 }
+
+/** A file that is about to be written, as the guard saw it. */
+export interface FileChange {
+  /** Canonical. */
+  readonly path: string;
+  /** What it holds; null where there is no file, or too much in it (`tooLarge`). */
+  readonly before: Uint8Array<ArrayBuffer> | null;
+  /** Its permission bits; null where there is no file. */
+  readonly mode: number | null;
+  /** What is written, or added where `append` says so. */
+  readonly written: Uint8Array<ArrayBuffer>;
+  /** The bytes go to the end of the file. */
+  readonly append: boolean;
+  /** Directories above it that have to be made. */
+  readonly missing: number;
+  /** The file is larger than what is kept. */
+  readonly tooLarge: boolean;
+}

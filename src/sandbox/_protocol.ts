@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { GuardScope } from "../policy/types.ts";
+import type { FileChange, GuardScope } from "../policy/types.ts";
 import type { ToolErrorKind } from "../errors.ts";
 import type { FetchRequest } from "../tool.ts";
 import type { ConfineSpec } from "./confine.ts";
@@ -28,23 +28,7 @@ export interface CallSetup {
   readonly journal?: boolean;
 }
 
-/** A file that is about to be written, as the guard saw it. */
-export interface FileChange {
-  /** Canonical. */
-  readonly path: string;
-  /** What it holds; null where there is no file, or too much in it ({@link tooLarge}). */
-  readonly before: Uint8Array<ArrayBuffer> | null;
-  /** Its permission bits; null where there is no file. */
-  readonly mode: number | null;
-  /** What is written, or added where {@link append} says so. */
-  readonly written: Uint8Array<ArrayBuffer>;
-  /** The bytes go to the end of the file. */
-  readonly append: boolean;
-  /** Directories above it that have to be made. */
-  readonly missing: number;
-  /** The file is larger than what is kept. */
-  readonly tooLarge: boolean;
-}
+export type { FileChange };
 
 /** What the host answers a worker that waits with a write: written into the one Int32 of the flag. */
 export const WRITE = { waits: 0, go: 1, stop: 2 } as const;

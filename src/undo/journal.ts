@@ -5,10 +5,11 @@
  * @module
  */
 import { messageOf } from "../errors.ts";
+import type { FileChange } from "../policy/types.ts";
 import { join } from "../text/path.ts";
 import { sha256 } from "../text/sha256.ts";
 import { beganAt, groupName, groupNames, type Head, undoFolder } from "./_folder.ts";
-import type { UndoAuthor, UndoEntry, UndoPlace, WrittenFile } from "./types.ts";
+import type { UndoAuthor, UndoEntry, UndoPlace } from "./types.ts";
 
 /** How much is kept of a worktree: groups, days, bytes of all and of one group. */
 export const UNDO_LIMITS = { groups: 500, days: 30, bytes: 256 << 20, group: 64 << 20 } as const;
@@ -66,7 +67,7 @@ export class Journal {
    * Keeps what a file holds and takes note of the change. Changes are noted one after another. Never rejects: what
    * cannot be kept is told once.
    */
-  record(tool: string, file: WrittenFile): Promise<void> {
+  record(tool: string, file: FileChange): Promise<void> {
     const done = this.#tail.then(() => this.#record(tool, file)).catch((error) => this.#warn(error));
     this.#tail = done;
     return done;
@@ -109,7 +110,7 @@ export class Journal {
     }
   }
 
-  async #record(tool: string, file: WrittenFile): Promise<void> {
+  async #record(tool: string, file: FileChange): Promise<void> {
     const { path, mode, missing, before } = file;
     const hash = before === null ? null : await digest(before);
     const after = file.tooLarge && file.append ? null : await digest(afterOf(file));
@@ -156,7 +157,7 @@ export class Journal {
   }
 }
 
-function afterOf({ before, written, append }: WrittenFile): Uint8Array<ArrayBuffer> {
+function afterOf({ before, written, append }: FileChange): Uint8Array<ArrayBuffer> {
   if (!append || before === null) return written;
   const both = new Uint8Array(before.length + written.length);
   both.set(before);

@@ -17,22 +17,6 @@ export interface UndoPlace {
   readonly bytes?: () => string | null;
 }
 
-/** A file that is about to be written; the sandbox's `FileChange` is one. */
-export interface WrittenFile {
-  /** Canonical. */
-  readonly path: string;
-  /** What it holds; null where there is no file, or too much in it. */
-  readonly before: Uint8Array<ArrayBuffer> | null;
-  /** Its permission bits; null where there is no file. */
-  readonly mode: number | null;
-  /** What is written, or added where `append` says so. */
-  readonly written: Uint8Array<ArrayBuffer>;
-  readonly append: boolean;
-  /** Directories above it that have to be made. */
-  readonly missing: number;
-  readonly tooLarge: boolean;
-}
-
 /** One write, as the journal has it. */
 export interface UndoEntry {
   readonly tool: string;

@@ -1,36 +1,21 @@
 /** Answers that change a call, and policies that change while a call is asked about. @module */
 import assert from "node:assert/strict";
-import { loadConfig } from "../../src/config/load.ts";
-import { userPaths } from "../../src/config/paths.ts";
 import { LivePolicy } from "../../src/policy/live.ts";
 import { checkCommand } from "../../src/policy/shell_command.ts";
 import type { PermissionEntry } from "../../src/policy/types.ts";
 import { type ConfirmCall, type ConfirmedAs, Dispatcher } from "../../src/registry/dispatch.ts";
-import { ToolRegistry } from "../../src/registry/registry.ts";
 import { Sandbox } from "../../src/sandbox/pool.ts";
-import { tools } from "../../tools/mod.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
+import { bundledRegistry, policyInputOf } from "../helpers/policy_input.ts";
 
 type Args = Record<string, unknown>;
 
 /** A dispatcher whose questions get these answers, one after the other. */
 function rig(tree: TestTree, global: unknown = {}) {
   tree.write("home/.config/polyglav/config.json", JSON.stringify(global));
-  const paths = userPaths((name) => name === "HOME" ? tree.home : undefined);
-  const { settings } = loadConfig({ worktree: tree.work, paths, trust: false });
-  const policy = new LivePolicy({
-    settings,
-    mode: settings.mode,
-    worktree: tree.work,
-    home: tree.home,
-    configDir: paths.config,
-    stateDir: paths.state,
-    shell: "/bin/sh",
-    env: { PATH: "/usr/bin:/bin" },
-    checkCommand,
-  });
-  const registry = new ToolRegistry();
-  for (const tool of tools) registry.register(tool);
+  const { input } = policyInputOf(tree);
+  const policy = new LivePolicy({ ...input, checkCommand });
+  const registry = bundledRegistry();
   const sandbox = new Sandbox({ worktree: tree.work });
   const audit: PermissionEntry[] = [], asked: ConfirmCall[] = [];
   const dispatcher = new Dispatcher({

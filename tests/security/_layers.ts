@@ -4,16 +4,13 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { loadConfig } from "../../src/config/load.ts";
-import { userPaths } from "../../src/config/paths.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { ToolPolicy } from "../../src/policy/tool_policy.ts";
 import { type CallResult, Dispatcher } from "../../src/registry/dispatch.ts";
-import { ToolRegistry } from "../../src/registry/registry.ts";
 import { Sandbox } from "../../src/sandbox/pool.ts";
 import { join } from "../../src/text/path.ts";
-import { tools } from "../../tools/mod.ts";
 import { makeWorktree, type TestTree, type TreeSpec } from "../helpers/worktree.ts";
+import { bundledRegistry, policyInputOf } from "../helpers/policy_input.ts";
 
 /** What stands between a call and the disk. */
 export interface Layer {
@@ -48,21 +45,9 @@ export const SECRET = "SECRET-0f9d";
 
 /** Sets up a layer over a tree. The project is not trusted. */
 export function target(tree: TestTree, layer: Layer): Target {
-  const paths = userPaths((name) => name === "HOME" ? tree.home : undefined);
-  const { settings } = loadConfig({ worktree: tree.work, paths, trust: false });
-  const policyInput = {
-    settings,
-    mode: settings.mode,
-    worktree: tree.work,
-    home: tree.home,
-    configDir: paths.config,
-    stateDir: paths.state,
-    shell: "/bin/sh",
-    env: { PATH: "/usr/bin:/bin" },
-    open: layer.open,
-  };
-  const registry = new ToolRegistry();
-  for (const tool of tools) registry.register(tool);
+  const { input } = policyInputOf(tree), { settings } = input;
+  const policyInput = { ...input, open: layer.open };
+  const registry = bundledRegistry();
   const policy = new ToolPolicy(policyInput);
   const sandbox = new Sandbox({ worktree: tree.work, inherit: layer.inherit });
   const dispatcher = new Dispatcher({

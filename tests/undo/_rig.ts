@@ -3,18 +3,15 @@
  *
  * @module
  */
-import { loadConfig } from "../../src/config/load.ts";
-import { userPaths } from "../../src/config/paths.ts";
 import { ToolPolicy } from "../../src/policy/tool_policy.ts";
 import { type CallResult, Dispatcher } from "../../src/registry/dispatch.ts";
-import { ToolRegistry } from "../../src/registry/registry.ts";
 import { Sandbox } from "../../src/sandbox/pool.ts";
 import { undoFiles } from "../../src/sandbox/undo_files.ts";
 import type { ChangeWatch } from "../../src/undo/changes.ts";
 import { Journal, type JournalOptions } from "../../src/undo/journal.ts";
 import { Undo, type UndoFiles } from "../../src/undo/undo.ts";
-import { tools } from "../../tools/mod.ts";
 import type { TestTree } from "../helpers/worktree.ts";
+import { bundledRegistry, policyInputOf } from "../helpers/policy_input.ts";
 
 /** What a test works with. */
 export interface Rig extends Disposable {
@@ -41,20 +38,8 @@ export function rig(
     readonly watch?: ChangeWatch;
   } = {},
 ): Rig {
-  const paths = userPaths((name) => name === "HOME" ? tree.home : undefined);
-  const { settings } = loadConfig({ worktree: tree.work, paths, trust: false });
-  const policyInput = {
-    settings,
-    mode: settings.mode,
-    worktree: tree.work,
-    home: tree.home,
-    configDir: paths.config,
-    stateDir: paths.state,
-    shell: "/bin/sh",
-    env: { PATH: "/usr/bin:/bin" },
-  };
-  const registry = new ToolRegistry();
-  for (const tool of tools) registry.register(tool);
+  const { input: policyInput, paths } = policyInputOf(tree);
+  const registry = bundledRegistry();
   const place = { worktree: tree.work, stateDir: paths.state, bytes: options.bytes };
   const journal = new Journal({ ...place, ...options });
   const sandbox = new Sandbox({ worktree: tree.work, inherit: options.inherit });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "../../src/text/path.ts";
 import { journalFolder } from "../../src/session/folder.ts";
 import { digest } from "../../src/undo/journal.ts";
-import type { WrittenFile } from "../../src/undo/types.ts";
+import type { FileChange } from "../../src/policy/types.ts";
 import { makeWorktree, type TestTree } from "../helpers/worktree.ts";
 import { kinds, rig } from "./_rig.ts";
 
@@ -18,7 +18,7 @@ Deno.test("the journal has what the guard saw, before anything is changed on dis
   using tree = makeWorktree({ files: { a: "old", d: "1" } });
   const seen: unknown[] = [];
   using it = rig(tree, {
-    record: async (tool, file: WrittenFile) => {
+    record: async (tool, file: FileChange) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       const { path, before, written, append, missing } = file;
       const disk = tree.read(path.slice(tree.root.length + 1));

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Level, quote, spellings } from "./tree.ts";
+import { type Level, quote, spellings, wordCases } from "./tree.ts";
 
 /** The script. */
 export function bashScript(levels: readonly Level[]): string {
@@ -25,19 +25,7 @@ _polyglav() {
       continue
     fi
     case "$path|$word" in
-${
-    levels.map((level) => {
-      const takers = level.options.filter(({ value }) => value !== "none").flatMap(spellings);
-      return [
-        ...level.commands.map(({ text }) =>
-          `      ${quote(`${level.path}|${text}`)}) path=${quote(`${level.path} ${text}`.trim())} ;;`
-        ),
-        ...(takers.length > 0
-          ? [`      ${takers.map((each) => quote(`${level.path}|${each}`)).join("|")}) skip=1 ;;`]
-          : []),
-      ].join("\n");
-    }).filter(Boolean).join("\n")
-  }
+${wordCases(levels, "path")}
     esac
   done
   case "$path" in

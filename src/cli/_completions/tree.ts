@@ -98,3 +98,23 @@ export function spellings({ long, short }: LevelOption): string[] {
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/**
+ * The cases by which bash and zsh walk over the words before the cursor: a command goes one level down, an option that
+ * takes a value skips the next word.
+ *
+ * @param place name of the shell's variable that holds the level's path
+ */
+export function wordCases(levels: readonly Level[], place: string): string {
+  return levels.map((level) => {
+    const takers = level.options.filter(({ value }) => value !== "none").flatMap(spellings);
+    return [
+      ...level.commands.map(({ text }) =>
+        `      ${quote(`${level.path}|${text}`)}) ${place}=${quote(`${level.path} ${text}`.trim())} ;;`
+      ),
+      ...(takers.length > 0
+        ? [`      ${takers.map((each) => quote(`${level.path}|${each}`)).join("|")}) skip=1 ;;`]
+        : []),
+    ].join("\n");
+  }).filter(Boolean).join("\n");
+}

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Level, type LevelOption, quote, spellings } from "./tree.ts";
+import { type Level, type LevelOption, quote, spellings, wordCases } from "./tree.ts";
 
 /** The script: to be sourced after compinit, or kept as `_polyglav` in a folder of `fpath`. */
 export function zshScript(levels: readonly Level[]): string {
@@ -16,19 +16,7 @@ _polyglav() {
     word=\${words[i]}
     if [[ -n $skip ]]; then skip=; continue; fi
     case "$place|$word" in
-${
-    levels.map((level) => {
-      const takers = level.options.filter(({ value }) => value !== "none").flatMap(spellings);
-      return [
-        ...level.commands.map(({ text }) =>
-          `      ${quote(`${level.path}|${text}`)}) place=${quote(`${level.path} ${text}`.trim())} ;;`
-        ),
-        ...(takers.length > 0
-          ? [`      ${takers.map((each) => quote(`${level.path}|${each}`)).join("|")}) skip=1 ;;`]
-          : []),
-      ].join("\n");
-    }).filter(Boolean).join("\n")
-  }
+${wordCases(levels, "place")}
     esac
   done
   # "--output=json" is one word here.

@@ -328,15 +328,15 @@ export class Repl {
   }
 
   async #load() {
-    const [{ loadConfig }, { trustsRun }, { flagsOf }] = await Promise.all([
+    const [{ loadConfig }, { trustsRun }, { modelFlags }] = await Promise.all([
       import("../../config/load.ts"),
       import("../_load.ts"),
-      import("../repl.ts"),
+      import("../_model_flags.ts"),
     ]);
     return loadConfig({
       worktree: this.host.worktree,
       paths: this.host.paths,
-      flags: { ...flagsOf(this.values), mode: this.mode },
+      flags: { ...modelFlags("repl", this.values), mode: this.mode },
       trust: trustsRun(this.values, this.host.io),
     });
   }
