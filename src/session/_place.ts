@@ -4,8 +4,8 @@
  * @module
  */
 import { messageOf } from "../errors.ts";
-import { basename, isAbsolute, join } from "../text/path.ts";
-import { sha256 } from "../text/sha256.ts";
+import { isAbsolute, join } from "../text/path.ts";
+import { placeName } from "../text/place_name.ts";
 import { readAnchor } from "./_anchor.ts";
 import { SessionError } from "./error.ts";
 
@@ -38,8 +38,7 @@ export function canonicalWorktree(path: string): string {
 
 /** The folder of a worktree's anchors: a readable part and one that tells equal names apart. */
 export function anchorFolder(stateDir: string, worktree: string): string {
-  const label = basename(worktree).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40) || "root";
-  return join(stateDir, "anchors", `${label}-${sha256(new TextEncoder().encode(worktree)).slice(0, 16)}`);
+  return join(stateDir, "anchors", placeName(worktree));
 }
 
 /** Makes the folder of anchors (0700). @throws {SessionError} `io` */

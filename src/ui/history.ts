@@ -7,8 +7,8 @@
  * @module
  */
 import { messageOf } from "../errors.ts";
-import { basename, dirname, join } from "../text/path.ts";
-import { sha256 } from "../text/sha256.ts";
+import { dirname, join } from "../text/path.ts";
+import { placeName } from "../text/place_name.ts";
 import type { LineHistory } from "./input.ts";
 
 /** Entries that are kept. */
@@ -32,9 +32,7 @@ export interface HistoryOptions {
 
 /** The file of a project's history. */
 export function historyFile({ stateDir, worktree }: Pick<HistoryOptions, "stateDir" | "worktree">): string {
-  const label = basename(worktree).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40) || "root";
-  const digits = sha256(new TextEncoder().encode(worktree)).slice(0, 16);
-  return join(stateDir, "history", `${label}-${digits}.jsonl`);
+  return join(stateDir, "history", `${placeName(worktree)}.jsonl`);
 }
 
 /** Reads a project's history. What cannot be read or written costs the history, never the program. */

@@ -4,14 +4,13 @@
  *
  * @module
  */
-import { basename, join } from "../text/path.ts";
-import { sha256 } from "../text/sha256.ts";
+import { join } from "../text/path.ts";
+import { placeName } from "../text/place_name.ts";
 import type { UndoAuthor, UndoEntry, UndoGroup, UndoPlace } from "./types.ts";
 
 /** The folder of a worktree. */
 export function undoFolder({ worktree, stateDir }: UndoPlace): string {
-  const label = basename(worktree).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40) || "root";
-  return join(stateDir, "undo", `${label}-${sha256(new TextEncoder().encode(worktree)).slice(0, 16)}`);
+  return join(stateDir, "undo", placeName(worktree));
 }
 
 /** What a group's name looks like: milliseconds and a random part, in base 36. */
